@@ -14,14 +14,14 @@ say() { printf 'build: %s\n' "$*" >&2; }
 
 "$root/scripts/setup.sh" || say "going on without: CMake downloads the libraries that it may"
 
-# The compiler: CXX, else the default where it is new enough, else the oldest that is.
-if [[ -z ${CXX:-} && ! -e $build/CMakeCache.txt ]]; then
-  for compiler in g++ g++-12 g++-13 g++-14 clang++; do
+# The compiler: the build folder's own, CXX, else the default where it is new enough.
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt" 2>/dev/null || true)
+if [[ -z $compiler && -z ${CXX:-} ]]; then
+  for compiler in g++ g++-12 g++-13 g++-14; do
     version=$("$compiler" -dumpversion 2>/dev/null | cut -d. -f1) || continue
-    ((version >= 12)) || continue
-    export CXX=$compiler
-    break
+    ((version >= 12)) && break
   done
+  export CXX=$compiler
 fi
 
 arguments=(-S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release)
@@ -30,8 +30,8 @@ if [[ ! -e $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then
 fi
 # Warnings are errors under the compilers that the project is kept clean with; a newer compiler's
 # new warnings must not stop a user.
-case $("${CXX:-c++}" --version 2>/dev/null | head -n 1) in
-  *clang\ version\ 14.* | g++*\ 12.*) arguments+=(-DPHASOR_WERROR=ON) ;;
+case $("${compiler:-$CXX}" --version 2>/dev/null | head -n 1) in
+  *clang\ version\ 14.* | *++*\ 12.*) arguments+=(-DPHASOR_WERROR=ON) ;;
 esac
 read -ra extra <<<"${PHASOR_CMAKE_ARGS:-}"
 cmake "${arguments[@]}" "${extra[@]}" </dev/null >&2

@@ -10,10 +10,10 @@ set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-# A compiler for C++20 as used here: g++ 12, clang 14, or newer.
+# A compiler for C++20 as used here: g++ 12 or newer, or what CXX names (clang 14 with libomp).
 have_compiler() {
   local compiler version
-  for compiler in ${CXX:-} g++ g++-14 g++-13 g++-12 clang++; do
+  for compiler in ${CXX:-g++ g++-12 g++-13 g++-14}; do
     command -v "$compiler" >/dev/null || continue
     version=$("$compiler" -dumpversion 2>/dev/null | cut -d. -f1)
     case $compiler in *clang*) ((version >= 14)) ;; *) ((version >= 12)) ;; esac && return 0
