@@ -15,10 +15,11 @@ namespace {
 std::string cause(int error) { return std::generic_category().message(error); }
 
 // An open descriptor that closes itself; for reading, where close cannot lose anything.
+// O_NONBLOCK has no effect on regular files; it keeps a pipe from blocking before it is refused.
 class Reader {
  public:
   Reader(const std::filesystem::path& path, ErrorKind kind)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
     if (descriptor_ < 0)
       fail(kind, "[read] cannot open ", path.string(), "; got ", cause(errno),
            "; check the path and its permissions");
