@@ -25,7 +25,7 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 
 /// What a draw is for; two purposes never share a number.
 enum class Purpose : std::uint32_t {
-  init = 1,       ///< initial weights: epoch = parameter, sample = element
+  init = 1,       ///< initial weights: epoch = FNV-1a of the parameter's name, sample = element
   order = 2,      ///< order of the samples within an epoch
   augment = 3,    ///< crop and flip of one sample in one epoch
   synthetic = 4,  ///< the synthetic data set

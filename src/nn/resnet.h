@@ -11,12 +11,13 @@
 
 namespace phasor {
 
-enum class NormAxes : std::uint8_t { channel, sample };
+/// What is normalised together: the channels of one pixel, or height, width and channels of one image.
+enum class RowAxes : std::uint8_t { channel, sample };
 
 /// Makes the norm layers of a network. The network never learns which norm it is.
 struct NormFactory {
   const NormSpec* spec = nullptr;
-  NormAxes axes = NormAxes::channel;
+  RowAxes axes = RowAxes::channel;
   double eps = 1e-5;
   double gamma_init = 1.0;
   bool affine = true;

@@ -1,0 +1,143 @@
+// A norm layer on the tape: one node for a fused pair, or the composed definition.
+#include <algorithm>
+
+#include "kernels/kernels.h"
+#include "nn/layers.h"
+
+namespace phasor {
+namespace {
+
+constexpr int kMaxParameters = Node::kMaxInputs - 2;
+
+/// What the node of a fused norm keeps. Inputs: x, the skip input where there is one, parameters.
+struct FusedNode {
+  const FusedPair* pair;
+  FusedShape shape;
+  const float* statistics;
+  bool has_skip;
+  int n_parameters;
+};
+
+void fused_backward(Tape& tape, const Node& node);
+const Op kFusedNorm{"norm", fused_backward};
+
+void fused_backward(Tape& tape, const Node& node) {
+  const auto& saved = *static_cast<const FusedNode*>(node.saved);
+  const int first_parameter = saved.has_skip ? 2 : 1;
+  const float* parameters[kMaxParameters] = {};
+  float* dparameters[kMaxParameters] = {};
+  for (int i = 0; i < saved.n_parameters; ++i) {
+    const Node& leaf = tape.node(node.inputs[first_parameter + i]);
+    parameters[i] = static_cast<const float*>(leaf.data);
+    const auto target = tape.grad_target<float>(node, first_parameter + i, leaf.shape);
+    if (target && !target.accumulate) std::fill_n(target.data, leaf.shape.size(), 0.0f);
+    dparameters[i] = target.data;
+  }
+  GradTarget<float> dskip;
+  if (saved.has_skip) dskip = tape.grad_target_in_place<float>(node, 1, node.shape);
+  const auto dx = saved.has_skip ? tape.grad_target<float>(node, 0, node.shape)
+                                 : tape.grad_target_in_place<float>(node, 0, node.shape);
+  const ArenaScope scope(tape.arena());
+  const auto count = static_cast<std::size_t>(node.shape.size());
+  // The pair always computes dx and overwrites dskip; what is not wanted, or must be added to what
+  // another consumer left, goes to scratch memory.
+  float* dx_out = dx ? dx.data : tape.arena().allocate_array<float>(count);
+  float* dskip_out = dskip && !dskip.accumulate ? dskip.data
+                     : dskip                    ? tape.arena().allocate_array<float>(count)
+                                                : nullptr;
+  saved.pair->backward(
+      saved.shape,
+      {.x = tape.data<float>(node.inputs[0]),
+       .out = static_cast<const float*>(node.data),
+       .saved = saved.statistics,
+       .parameters = parameters,
+       .dy = static_cast<const float*>(node.grad),
+       .dx = dx_out,
+       .dskip = dskip_out,
+       .dparameters = dparameters,
+       .accumulate = dx.accumulate});
+  if (dskip && dskip.accumulate)
+    tape.kernels<float>().add_scaled(node.shape.size(), 1.0f, dskip_out, dskip.data);
+}
+
+}  // namespace
+
+NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory& factory,
+                     Extent extent)
+    : name_(std::move(name)), axes_(factory.axes) {
+  const NormSpec& spec = *factory.spec;
+  PHASOR_CHECK(!spec.properties.needs_even_channels || extent.channels % 2 == 0, "[", name_, "] ",
+               spec.name, " pairs adjacent channels, so their number must be even; got ",
+               extent.channels, " channels; change model.width or the norm");
+  NormBuilder parts(name_, extent.channels, factory.eps, factory.gamma_init, factory.affine,
+                    factory.values);
+  norm_ = spec.make(parts);
+  PHASOR_CHECK(parts.parameters().size() <= kMaxParameters, "[", name_, "] a norm has at most ",
+               kMaxParameters, " parameters; ", spec.name, " declares ", parts.parameters().size());
+  Index count = 0;
+  for (const NormBuilder::Parameter& parameter : parts.parameters()) {
+    parameters_.push_back(builder.parameter(name_ + "." + parameter.name, parameter.shape,
+                                            ParameterRole::norm,
+                                            {Initial::Kind::constant, parameter.init}));
+    count += parameter.shape.size();
+  }
+  if (spec.properties.batch_statistics) builder.mixes_samples();
+  builder.describe({name_, spec.name, {extent.h, extent.w, extent.channels}, count, 0});
+}
+
+Var NormLayer::forward(const ForwardContext& context, const Var& x, const Var& skip,
+                       bool relu) const {
+  Tape& tape = context.tape;
+  const char* old_scope = tape.set_scope(name_.c_str());
+  const FusedPair* pair =
+      context.composed || tape.dtype() != DType::float32 ? nullptr : norm_->fused();
+  Var result;
+  if (pair == nullptr) {
+    result = compose(context, x, skip, relu);
+  } else {
+    const Shape& shape = x.shape();
+    const Index pixels = shape[1] * shape[2];
+    const bool by_channel = axes_ == RowAxes::channel;
+    const FusedShape fused{by_channel ? shape[0] * pixels : shape[0], by_channel ? 1 : pixels,
+                           shape[3], relu, tape.kernel_set()};
+    auto* statistics = tape.arena().allocate_array<float>(
+        static_cast<std::size_t>(pair->saved_size(fused)));
+    Var inputs[Node::kMaxInputs];
+    const float* parameters[kMaxParameters] = {};
+    int n_inputs = 0;
+    inputs[n_inputs++] = x;
+    if (skip.defined()) inputs[n_inputs++] = skip;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      inputs[n_inputs] = context.parameter(parameters_[i]);
+      parameters[i] = tape.data<float>(inputs[n_inputs++]);
+    }
+    const FusedNode* saved = tape.save(FusedNode{pair, fused, statistics, skip.defined(),
+                                                 static_cast<int>(parameters_.size())});
+    result = tape.append(kFusedNorm, shape, std::span<const Var>(inputs, n_inputs), saved, nullptr);
+    pair->forward(fused, {.x = tape.data<float>(x),
+                          .skip = skip.defined() ? tape.data<float>(skip) : nullptr,
+                          .parameters = parameters,
+                          .out = tape.data<float>(result),
+                          .saved = statistics});
+    tape.finish(result);
+  }
+  tape.set_scope(old_scope);
+  return result;
+}
+
+Var NormLayer::compose(const ForwardContext& context, const Var& x, const Var& skip,
+                       bool relu) const {
+  const Shape& shape = x.shape();
+  const Index pixels = shape[1] * shape[2];
+  const Shape rows = axes_ == RowAxes::channel ? Shape{shape[0] * pixels, 1, shape[3]}
+                                               : Shape{shape[0], pixels, shape[3]};
+  Var parameters[kMaxParameters];
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    parameters[i] = context.parameter(parameters_[i]);
+  const NormContext norm_context({parameters, parameters_.size()}, context.training);
+  Var out = reshape(norm_->forward(norm_context, reshape(x, rows)), shape);
+  if (skip.defined()) out = out + skip;
+  return relu ? phasor::relu(out) : out;
+}
+
+}  // namespace phasor
