@@ -34,17 +34,17 @@ struct Op {
 struct Node {
   static constexpr int kMaxInputs = 8;
 
-  const Op* op = nullptr;         ///< null: a leaf
-  const char* scope = "";         ///< the layer that made it, for messages
+  const Op* op = nullptr;  ///< null: a leaf
+  const char* scope = "";  ///< the layer that made it, for messages
   Shape shape;
   void* data = nullptr;
-  void* grad = nullptr;           ///< null until a first contribution arrives
-  const void* saved = nullptr;    ///< what the op keeps for its way back
-  const void* prepared = nullptr; ///< a convolution weight's packed copies (autograd/conv.h)
+  void* grad = nullptr;            ///< null until a first contribution arrives
+  const void* saved = nullptr;     ///< what the op keeps for its way back
+  const void* prepared = nullptr;  ///< a convolution weight's packed copies (autograd/conv.h)
   std::int32_t inputs[kMaxInputs] = {};
   std::int32_t n_inputs = 0;
   bool needs_grad = false;
-  bool keeps_grad = false;        ///< leaves: the gradient outlives the backward pass
+  bool keeps_grad = false;  ///< leaves: the gradient outlives the backward pass
 };
 
 /// A value on a tape: cheap to copy, valid until the tape is cleared.

@@ -47,7 +47,7 @@ template <class... Parts>
 
 /// Throws a usage error unless `condition` holds. For what a caller can cause; the message parts
 /// are evaluated only on failure.
-#define PHASOR_CHECK(condition, ...)                                              \
-  do {                                                                            \
-    if (!(condition)) ::phasor::fail(::phasor::ErrorKind::usage, __VA_ARGS__);    \
+#define PHASOR_CHECK(condition, ...)                                           \
+  do {                                                                         \
+    if (!(condition)) ::phasor::fail(::phasor::ErrorKind::usage, __VA_ARGS__); \
   } while (false)

@@ -23,7 +23,7 @@ using NormValue = std::variant<double, std::int64_t, bool, std::string>;
 /// A configuration key of one norm: what help, validation and the resolved configuration show.
 struct NormKey {
   std::string name;
-  NormValue standard;       ///< the default; its type is the key's type
+  NormValue standard;  ///< the default; its type is the key's type
   std::string help;
   double minimum = -1e300;  ///< numbers only, inclusive
   double maximum = 1e300;
@@ -31,11 +31,11 @@ struct NormKey {
 
 /// What a norm says of itself; the conformance tests hold it to that.
 struct NormProperties {
-  bool scale_invariant = false;     ///< f(a x) = f(x) for a > 0, at eps 0
-  bool shift_invariant = false;     ///< f(x + c) = f(x)
-  bool phase_preserving = false;    ///< the angle of every phasor stays, at gains > 0
+  bool scale_invariant = false;   ///< f(a x) = f(x) for a > 0, at eps 0
+  bool shift_invariant = false;   ///< f(x + c) = f(x)
+  bool phase_preserving = false;  ///< the angle of every phasor stays, at gains > 0
   bool needs_even_channels = false;
-  bool batch_statistics = false;    ///< statistics mix samples: a step is one micro-batch
+  bool batch_statistics = false;  ///< statistics mix samples: a step is one micro-batch
 };
 
 /// What a layer tells the norm it makes, and takes from it: the declared parameters.
@@ -99,20 +99,20 @@ struct FusedShape {
 };
 struct FusedForward {
   const float* x;
-  const float* skip;                ///< added before the ReLU; null: nothing
-  const float* const* parameters;   ///< in the order of declaration
-  float* out;                       ///< relu(norm(x) + skip); may be skip itself
-  float* saved;                     ///< saved_size floats for the way back
+  const float* skip;               ///< added before the ReLU; null: nothing
+  const float* const* parameters;  ///< in the order of declaration
+  float* out;                      ///< relu(norm(x) + skip); may be skip itself
+  float* saved;                    ///< saved_size floats for the way back
 };
 struct FusedBackward {
   const float* x;
-  const float* out;                 ///< the forward result, for the ReLU's mask
+  const float* out;  ///< the forward result, for the ReLU's mask
   const float* saved;
   const float* const* parameters;
   const float* dy;
-  float* dx;                        ///< written, or added to when `accumulate`; may be dy
-  float* dskip;                     ///< written; null: not wanted; may be dy
-  float* const* dparameters;        ///< added to; a null entry is not wanted
+  float* dx;                  ///< written, or added to when `accumulate`; may be dy
+  float* dskip;               ///< written; null: not wanted; may be dy
+  float* const* dparameters;  ///< added to; a null entry is not wanted
   bool accumulate;
 };
 

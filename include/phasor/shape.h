@@ -60,7 +60,8 @@ class Shape {
   std::array<Index, kMaxRank> extents_{};
 };
 
-/// The shape of an elementwise result by NumPy's broadcasting rule; `op` names the caller in errors.
+/// The shape of an elementwise result by NumPy's broadcasting rule; `op` names the caller in
+/// errors.
 Shape broadcast(const Shape& a, const Shape& b, const char* op);
 
 }  // namespace phasor

@@ -8,7 +8,8 @@ namespace {
 /// Names the nodes made while in scope after a layer.
 class ScopeName {
  public:
-  ScopeName(Tape& tape, const std::string& name) : tape_(tape), old_(tape.set_scope(name.c_str())) {}
+  ScopeName(Tape& tape, const std::string& name)
+      : tape_(tape), old_(tape.set_scope(name.c_str())) {}
   ~ScopeName() { tape_.set_scope(old_); }
 
  private:
@@ -49,8 +50,11 @@ Conv2d::Conv2d(ModelBuilder& builder, std::string name, Extent in, Index channel
   builder.convolution(weight_, shape);
   const Index macs = out_.h * out_.w * shape.weight_size();
   builder.count_flops(macs, input_gradient ? 3 : 2);
-  builder.describe({name_, concat("conv ", kernel, "x", kernel, stride == 2 ? " stride 2" : ""),
-                    {out_.h, out_.w, channels}, shape.weight_size(), macs});
+  builder.describe({name_,
+                    concat("conv ", kernel, "x", kernel, stride == 2 ? " stride 2" : ""),
+                    {out_.h, out_.w, channels},
+                    shape.weight_size(),
+                    macs});
 }
 
 Var Conv2d::forward(const ForwardContext& context, const Var& x) const {

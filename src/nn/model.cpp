@@ -61,8 +61,7 @@ void initialise(const Parameter& parameter, std::uint64_t seed, Tensor& values) 
 Shape checkpoint_shape(const Parameter& parameter) {
   const Shape& shape = parameter.shape;
   if (parameter.role == ParameterRole::linear_weight) return {shape[1], shape[0]};
-  if (parameter.role == ParameterRole::conv_weight)
-    return {shape[3], shape[2], shape[0], shape[1]};
+  if (parameter.role == ParameterRole::conv_weight) return {shape[3], shape[2], shape[0], shape[1]};
   return shape;
 }
 

@@ -16,7 +16,7 @@ enum class ParameterRole : std::uint8_t {
   conv_weight,    ///< [k,k,C_in,C_out] here, [C_out,C_in,k,k] in checkpoints
   linear_weight,  ///< [C_in,C_out] here, [C_out,C_in] in checkpoints
   bias,
-  norm,           ///< gains and biases of norms
+  norm,  ///< gains and biases of norms
 };
 
 /// Initial values: `normal` with deviation `scale`, `uniform` in +-scale, or `constant` = scale.
@@ -42,9 +42,9 @@ struct ConvLayer {
 /// One row of `describe`: what a layer does to one image.
 struct LayerInfo {
   std::string name, type;
-  Shape out;             ///< [H,W,C] or [C]
+  Shape out;  ///< [H,W,C] or [C]
   Index parameters = 0;
-  Index macs = 0;        ///< multiply-accumulates of one image's forward pass
+  Index macs = 0;  ///< multiply-accumulates of one image's forward pass
 };
 
 /// One pass over a tape whose first leaves are the model's parameters, in order.

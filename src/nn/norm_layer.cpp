@@ -45,17 +45,15 @@ void fused_backward(Tape& tape, const Node& node) {
   float* dskip_out = dskip && !dskip.accumulate ? dskip.data
                      : dskip                    ? tape.arena().allocate_array<float>(count)
                                                 : nullptr;
-  saved.pair->backward(
-      saved.shape,
-      {.x = tape.data<float>(node.inputs[0]),
-       .out = static_cast<const float*>(node.data),
-       .saved = saved.statistics,
-       .parameters = parameters,
-       .dy = static_cast<const float*>(node.grad),
-       .dx = dx_out,
-       .dskip = dskip_out,
-       .dparameters = dparameters,
-       .accumulate = dx.accumulate});
+  saved.pair->backward(saved.shape, {.x = tape.data<float>(node.inputs[0]),
+                                     .out = static_cast<const float*>(node.data),
+                                     .saved = saved.statistics,
+                                     .parameters = parameters,
+                                     .dy = static_cast<const float*>(node.grad),
+                                     .dx = dx_out,
+                                     .dskip = dskip_out,
+                                     .dparameters = dparameters,
+                                     .accumulate = dx.accumulate});
   if (dskip && dskip.accumulate)
     tape.kernels<float>().add_scaled(node.shape.size(), 1.0f, dskip_out, dskip.data);
 }
@@ -100,8 +98,8 @@ Var NormLayer::forward(const ForwardContext& context, const Var& x, const Var& s
     const bool by_channel = axes_ == RowAxes::channel;
     const FusedShape fused{by_channel ? shape[0] * pixels : shape[0], by_channel ? 1 : pixels,
                            shape[3], relu, tape.kernel_set()};
-    auto* statistics = tape.arena().allocate_array<float>(
-        static_cast<std::size_t>(pair->saved_size(fused)));
+    auto* statistics =
+        tape.arena().allocate_array<float>(static_cast<std::size_t>(pair->saved_size(fused)));
     Var inputs[Node::kMaxInputs];
     const float* parameters[kMaxParameters] = {};
     int n_inputs = 0;
@@ -111,8 +109,8 @@ Var NormLayer::forward(const ForwardContext& context, const Var& x, const Var& s
       inputs[n_inputs] = context.parameter(parameters_[i]);
       parameters[i] = tape.data<float>(inputs[n_inputs++]);
     }
-    const FusedNode* saved = tape.save(FusedNode{pair, fused, statistics, skip.defined(),
-                                                 static_cast<int>(parameters_.size())});
+    const FusedNode* saved = tape.save(
+        FusedNode{pair, fused, statistics, skip.defined(), static_cast<int>(parameters_.size())});
     result = tape.append(kFusedNorm, shape, std::span<const Var>(inputs, n_inputs), saved, nullptr);
     pair->forward(fused, {.x = tape.data<float>(x),
                           .skip = skip.defined() ? tape.data<float>(skip) : nullptr,

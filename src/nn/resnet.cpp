@@ -10,7 +10,8 @@ namespace {
 
 constexpr Index kImageSide = 32;
 
-/// Channels and number of blocks of each stage; the first keeps the stem's side, the others halve it.
+/// Channels and number of blocks of each stage; the first keeps the stem's side, the others halve
+/// it.
 struct Stage {
   Index channels;
   int blocks;

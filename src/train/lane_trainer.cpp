@@ -1,0 +1,479 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "autograd/conv.h"
+#include "phasor/ops.h"
+#include "train/trainer.h"
+
+namespace phasor {
+namespace {
+
+/// Holds the first exception of a parallel loop, by index, so that it can be rethrown after the
+/// join.
+class Failures {
+ public:
+  explicit Failures(std::size_t count) : failures_(count) {}
+  template <class Body>
+  void guard(Index index, Body body) noexcept {
+    try {
+      body();
+    } catch (...) {
+      failures_[static_cast<std::size_t>(index)] = std::current_exception();
+      any_.store(true, std::memory_order_relaxed);
+    }
+  }
+  void rethrow() {
+    if (!any_.load(std::memory_order_relaxed)) return;
+    any_.store(false, std::memory_order_relaxed);
+    std::exception_ptr first;
+    for (std::exception_ptr& failure : failures_)
+      if (std::exception_ptr found = std::exchange(failure, nullptr); found && !first)
+        first = found;
+    std::rethrow_exception(first);
+  }
+
+ private:
+  std::vector<std::exception_ptr> failures_;
+  std::atomic<bool> any_{false};
+};
+
+template <class T>
+std::string kind_of(T value) {
+  return std::isnan(value) ? "nan" : value > 0 ? "+inf" : "-inf";
+}
+
+template <class T>
+const T* first_nonfinite(const void* data, Index count) {
+  const T* values = static_cast<const T*>(data);
+  const T* found = std::find_if(values, values + count, [](T v) { return !std::isfinite(v); });
+  return found == values + count ? nullptr : found;
+}
+
+/// Notes the first non-finite value or gradient that a tape produces.
+template <class T>
+class FirstNonFinite final : public TapeObserver {
+ public:
+  void on_forward(const Tape&, const Node& node) override { note(node, node.data, "forward"); }
+  void on_backward(const Tape&, const Node& node) override { note(node, node.grad, "backward"); }
+  const std::optional<NonFinite>& found() const { return found_; }
+
+ private:
+  void note(const Node& node, const void* data, const char* pass) {
+    if (found_ || node.op == nullptr) return;
+    if (const T* bad = first_nonfinite<T>(data, node.shape.size()))
+      found_ = NonFinite{node.scope[0] != '\0' ? node.scope : "loss", node.op->name, pass,
+                         kind_of(*bad)};
+  }
+
+  std::optional<NonFinite> found_;
+};
+
+/// What one thread needs for its micro-batches.
+struct Worker {
+  Worker(DType dtype, kernels::KernelSet set)
+      : training(dtype, true, set), evaluation(dtype, false, set) {}
+  Tape training, evaluation;
+  std::vector<std::int32_t> labels;
+};
+
+/// Sums of a micro-batch or a lane.
+struct Tally {
+  double loss = 0;
+  Index correct = 0;
+  void add(const Tally& other) {
+    loss += other.loss;
+    correct += other.correct;
+  }
+};
+
+/// Samples whose label has the greatest logit, the first one on ties; none with a NaN in its row.
+template <class T>
+Index count_correct(const T* logits, Index rows, Index classes, const std::int32_t* labels) {
+  Index correct = 0;
+  for (Index r = 0; r < rows; ++r, logits += classes) {
+    bool right = !std::isnan(logits[labels[r]]);
+    for (Index k = 0; k < classes && right; ++k)
+      right = k < labels[r] ? logits[k] < logits[labels[r]] : logits[k] <= logits[labels[r]];
+    correct += right;
+  }
+  return correct;
+}
+
+template <class T>
+class LaneTrainer final : public Trainer {
+ public:
+  LaneTrainer(std::shared_ptr<const Model> model, const TrainerOptions& options)
+      : model_(std::move(model)),
+        options_(options),
+        table_(kernels::table<T>(options.kernels)),
+        failures_(static_cast<std::size_t>(
+            std::max<Index>(options.lanes, static_cast<Index>(model_->parameters().size())))),
+        lane_tally_(static_cast<std::size_t>(options.lanes)),
+        squares_(model_->parameters().size()) {
+    const auto block = static_cast<std::size_t>(model_->block_size());
+    values_ = zeros(block);
+    if (options_.momentum != 0) momentum_ = zeros(block);
+    for (Index lane = 0; lane < options_.lanes; ++lane) gradients_.push_back(zeros(block));
+    plan_convolutions();
+    for (int i = 0; i < options_.threads; ++i)
+      workers_.push_back(std::make_unique<Worker>(options_.dtype, options_.kernels));
+  }
+
+  void initialise(std::uint64_t seed) override {
+    for (const Parameter& parameter : model_->parameters()) {
+      Tensor initial(parameter.shape, options_.dtype);
+      phasor::initialise(parameter, seed, initial);
+      set_values(values_, parameter, initial);
+    }
+    first_step_ = true;
+    prepare_all();
+  }
+
+  StepMetrics step(const BatchSource& batch, double lr) override {
+    const Tally total = run_lanes(batch);
+    add_lanes();
+    double square = 0;
+    for (const double part : squares_) square += part;
+    StepMetrics metrics;
+    metrics.loss = total.loss / static_cast<double>(batch.size);
+    metrics.accuracy = static_cast<double>(total.correct) / static_cast<double>(batch.size);
+    metrics.grad_norm = std::sqrt(square);
+    metrics.finite = std::isfinite(metrics.loss) && std::isfinite(metrics.grad_norm);
+    if (metrics.finite) update(lr, metrics.grad_norm);
+    return metrics;
+  }
+
+  std::optional<NonFinite> locate_nonfinite(const BatchSource& batch) override {
+    for (const Parameter& parameter : model_->parameters())
+      if (const T* bad = first_nonfinite<T>(values_ + parameter.offset, parameter.shape.size()))
+        return NonFinite{layer_of(parameter), parameter.name, "update", kind_of(*bad)};
+    FirstNonFinite<T> observer;
+    const kernels::FlushSubnormals flush;
+    for (Index lane = 0; lane < options_.lanes && !observer.found(); ++lane)
+      run_lane(batch, lane, *workers_[0], &observer);
+    if (observer.found()) return observer.found();
+    add_lanes();
+    for (const Parameter& parameter : model_->parameters())
+      if (const T* bad =
+              first_nonfinite<T>(gradients_[0] + parameter.offset, parameter.shape.size()))
+        return NonFinite{layer_of(parameter), parameter.name, "backward", kind_of(*bad)};
+    return std::nullopt;
+  }
+
+  Metrics evaluate(const BatchSource& source) override {
+    const Index chunk = options_.micro_batch;
+    const Index chunks = (source.size + chunk - 1) / chunk;
+    evaluation_.assign(static_cast<std::size_t>(chunks), {});
+    Failures failures(static_cast<std::size_t>(chunks));
+#pragma omp parallel for schedule(dynamic, 16) num_threads(options_.threads)
+    for (Index k = 0; k < chunks; ++k) {
+      failures.guard(k, [&] {
+        const kernels::FlushSubnormals flush;
+        Worker& worker = *workers_[static_cast<std::size_t>(omp_get_thread_num())];
+        Tape& tape = worker.evaluation;
+        const Var logits = forward(source, k * chunk, std::min(chunk, source.size - k * chunk),
+                                   tape, worker, /*lane=*/0);
+        evaluation_[static_cast<std::size_t>(k)] = tally(tape, logits, worker).second;
+      });
+    }
+    failures.rethrow();
+    Tally total;
+    for (const Tally& part : evaluation_) total.add(part);
+    const auto n = static_cast<double>(source.size);
+    return {total.loss / n, static_cast<double>(total.correct) / n, source.size};
+  }
+
+  std::vector<NamedTensor> state() const override {
+    std::vector<NamedTensor> tensors;
+    const auto append = [&](const T* block, std::string_view prefix) {
+      for (const Parameter& parameter : model_->parameters()) {
+        Tensor values(parameter.shape, options_.dtype);
+        std::copy_n(block + parameter.offset, parameter.shape.size(), values.template data<T>());
+        tensors.push_back(
+            {std::string(prefix) + parameter.name, to_checkpoint_layout(parameter, values)});
+      }
+    };
+    append(values_, "");
+    if (momentum_ != nullptr && !first_step_) append(momentum_, kMomentumPrefix);
+    return tensors;
+  }
+
+  std::vector<std::string> load(std::span<const NamedTensor> tensors) override {
+    std::vector<bool> loaded(model_->parameters().size());
+    std::size_t momenta = 0;
+    for (const NamedTensor& tensor : tensors) {
+      const bool is_momentum = tensor.name.starts_with(kMomentumPrefix);
+      const std::size_t index =
+          find(is_momentum ? tensor.name.substr(kMomentumPrefix.size()) : tensor.name);
+      if (is_momentum && momentum_ == nullptr) continue;
+      const Parameter& parameter = model_->parameters()[index];
+      if (!(tensor.value.shape() == checkpoint_shape(parameter)))
+        fail(ErrorKind::data, "[checkpoint] ", tensor.name, " must have shape ",
+             checkpoint_shape(parameter).str(), " in this network; got ",
+             tensor.value.shape().str());
+      set_values(is_momentum ? momentum_ : values_, parameter,
+                 from_checkpoint_layout(parameter, tensor.value).to(options_.dtype));
+      if (is_momentum) {
+        ++momenta;
+      } else {
+        loaded[index] = true;
+      }
+    }
+    if (momenta != 0 && momenta != loaded.size())
+      fail(ErrorKind::data, "[checkpoint] momentum must be there for all ", loaded.size(),
+           " parameters or for none; got ", momenta);
+    first_step_ = momenta == 0;
+    std::vector<std::string> missing;
+    for (std::size_t i = 0; i < loaded.size(); ++i)
+      if (!loaded[i]) missing.push_back(model_->parameters()[i].name);
+    prepare_all();
+    return missing;
+  }
+
+ private:
+  static constexpr std::string_view kMomentumPrefix = "momentum.";
+
+  T* zeros(std::size_t count) {
+    T* data = memory_.allocate_array<T>(count);
+    std::fill_n(data, count, T{0});
+    return data;
+  }
+
+  static std::string layer_of(const Parameter& parameter) {
+    return parameter.name.substr(0, parameter.name.rfind('.'));
+  }
+
+  std::size_t find(const std::string& name) const {
+    const auto& parameters = model_->parameters();
+    const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
+    if (found == parameters.end())
+      fail(ErrorKind::data, "[checkpoint] this network has no tensor '", name, "'");
+    return static_cast<std::size_t>(found - parameters.begin());
+  }
+
+  void set_values(T* block, const Parameter& parameter, const Tensor& values) {
+    std::copy_n(values.template data<T>(), values.size(), block + parameter.offset);
+  }
+
+  void plan_convolutions() {
+    const std::size_t n_convs = model_->convolutions().size();
+    prepared_.resize(static_cast<std::size_t>(options_.lanes) * n_convs);
+    conv_of_parameter_.assign(model_->parameters().size(), nullptr);
+    for (std::size_t c = 0; c < n_convs; ++c) {
+      const ConvLayer& layer = model_->convolutions()[c];
+      kernels::ConvShape shape = layer.shape;
+      shape.n = options_.micro_batch;
+      PreparedConv<T> conv;
+      conv.plan = kernels::plan_conv(table_, shape, options_.conv);
+      shape.n = 0;
+      conv.shape = shape;
+      conv.forward = zeros(static_cast<std::size_t>(conv.plan.forward->prepared_size(shape)));
+      conv.backward_data =
+          zeros(static_cast<std::size_t>(conv.plan.backward_data->prepared_size(shape)));
+      const Index sum_size = conv.plan.backward_weights->sum_size(shape);
+      for (Index lane = 0; lane < options_.lanes; ++lane) {
+        conv.gradient_sum = sum_size > 0 ? zeros(static_cast<std::size_t>(sum_size)) : nullptr;
+        prepared_[static_cast<std::size_t>(lane) * n_convs + c] = conv;
+      }
+      finish_workspace_ =
+          std::max(finish_workspace_, conv.plan.backward_weights->workspace_size(shape));
+      conv_of_parameter_[static_cast<std::size_t>(layer.parameter)] = &prepared_[c];
+    }
+  }
+
+  PreparedConv<T>* lane_convs(Index lane) {
+    return &prepared_[static_cast<std::size_t>(lane) * model_->convolutions().size()];
+  }
+
+  /// Packs one convolution's weights for the kernels that read them.
+  void prepare(const PreparedConv<T>& conv, const Parameter& parameter) {
+    conv.plan.forward->prepare(conv.shape, values_ + parameter.offset,
+                               const_cast<T*>(conv.forward));
+    conv.plan.backward_data->prepare(conv.shape, values_ + parameter.offset,
+                                     const_cast<T*>(conv.backward_data));
+  }
+
+  void prepare_all() {
+    for (std::size_t i = 0; i < conv_of_parameter_.size(); ++i)
+      if (const PreparedConv<T>* conv = conv_of_parameter_[i])
+        prepare(*conv, model_->parameters()[i]);
+  }
+
+  /// Parameter leaves, the images [first, first + count) and the logits, on a cleared tape.
+  Var forward(const BatchSource& batch, Index first, Index count, Tape& tape, Worker& worker,
+              Index lane) {
+    tape.clear();
+    const PreparedConv<T>* convs = lane_convs(lane);
+    std::size_t next_conv = 0;
+    for (std::size_t i = 0; i < model_->parameters().size(); ++i) {
+      const Parameter& parameter = model_->parameters()[i];
+      const void* prepared = conv_of_parameter_[i] != nullptr ? &convs[next_conv++] : nullptr;
+      tape.leaf(parameter.shape, values_ + parameter.offset,
+                gradients_[static_cast<std::size_t>(lane)] + parameter.offset, prepared);
+    }
+    constexpr Index kSide = 32, kChannels = 3, kImage = kSide * kSide * kChannels;
+    T* images = tape.arena().template allocate_array<T>(static_cast<std::size_t>(count * kImage));
+    worker.labels.resize(static_cast<std::size_t>(count));
+    for (Index i = 0; i < count; ++i) {
+      batch.image(first + i, options_.dtype, images + i * kImage);
+      worker.labels[static_cast<std::size_t>(i)] = batch.label(first + i);
+    }
+    const Var input = tape.leaf(Shape{count, kSide, kSide, kChannels}, images, nullptr);
+    return model_->forward({tape, tape.recording(), options_.composed_norms}, input);
+  }
+
+  /// The losses [count] of logits, and their tally.
+  std::pair<Var, Tally> tally(Tape& tape, const Var& logits, const Worker& worker) {
+    const Var losses = softmax_cross_entropy(logits, worker.labels);
+    Tally result;
+    const T* loss = tape.data<T>(losses);
+    for (Index i = 0; i < losses.shape().size(); ++i) result.loss += static_cast<double>(loss[i]);
+    result.correct = count_correct(tape.data<T>(logits), logits.shape()[0], logits.shape()[1],
+                                   worker.labels.data());
+    return {losses, result};
+  }
+
+  /// All micro-batches of one lane, in order: its gradient and its tally.
+  void run_lane(const BatchSource& batch, Index lane, Worker& worker, TapeObserver* observer) {
+    const Index size = options_.micro_batch;
+    const Index micro_batches = (batch.size + size - 1) / size;
+    std::fill_n(gradients_[static_cast<std::size_t>(lane)], model_->block_size(), T{0});
+    PreparedConv<T>* convs = lane_convs(lane);
+    const std::size_t n_convs = model_->convolutions().size();
+    for (std::size_t c = 0; c < n_convs; ++c)
+      if (convs[c].gradient_sum != nullptr)
+        std::fill_n(convs[c].gradient_sum, convs[c].plan.backward_weights->sum_size(convs[c].shape),
+                    T{0});
+    Tally total;
+    // Micro-batch k is of lane floor(k L / M): those with k L in [lane M, (lane + 1) M).
+    const auto first_of = [&](Index l) {
+      return (l * micro_batches + options_.lanes - 1) / options_.lanes;
+    };
+    Tape& tape = worker.training;
+    tape.set_observer(observer);
+    for (Index k = first_of(lane); k < first_of(lane + 1); ++k) {
+      const Index first = k * size;
+      const Var logits =
+          forward(batch, first, std::min(size, batch.size - first), tape, worker, lane);
+      const auto [losses, part] = tally(tape, logits, worker);
+      total.add(part);
+      tape.backward(sum(losses), 1.0 / static_cast<double>(batch.size));
+    }
+    tape.set_observer(nullptr);
+    const ArenaScope scope(tape.arena());
+    T* workspace =
+        tape.arena().template allocate_array<T>(static_cast<std::size_t>(finish_workspace_));
+    for (std::size_t c = 0; c < n_convs; ++c) {
+      if (convs[c].gradient_sum == nullptr) continue;
+      const Parameter& parameter =
+          model_->parameters()[static_cast<std::size_t>(model_->convolutions()[c].parameter)];
+      convs[c].plan.backward_weights->finish(
+          convs[c].shape, convs[c].gradient_sum,
+          gradients_[static_cast<std::size_t>(lane)] + parameter.offset, workspace);
+    }
+    lane_tally_[static_cast<std::size_t>(lane)] = total;
+  }
+
+  Tally run_lanes(const BatchSource& batch) {
+    PHASOR_CHECK(batch.size > 0, "[step] a batch needs at least one sample; got none");
+#pragma omp parallel for schedule(static, 1) num_threads(options_.threads)
+    for (Index lane = 0; lane < options_.lanes; ++lane) {
+      failures_.guard(lane, [&] {
+        const kernels::FlushSubnormals flush;
+        run_lane(batch, lane, *workers_[static_cast<std::size_t>(omp_get_thread_num())], nullptr);
+      });
+    }
+    failures_.rethrow();
+    Tally total;
+    for (const Tally& part : lane_tally_) total.add(part);
+    return total;
+  }
+
+  /// Adds the lanes' gradients, in lane order, into the first lane's; squares of each parameter.
+  void add_lanes() {
+    const auto& parameters = model_->parameters();
+    const auto count = static_cast<Index>(parameters.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+    for (Index p = 0; p < count; ++p) {
+      failures_.guard(p, [&] {
+        const kernels::FlushSubnormals flush;
+        const Parameter& parameter = parameters[static_cast<std::size_t>(p)];
+        const Index size = parameter.shape.size();
+        T* total = gradients_[0] + parameter.offset;
+        for (std::size_t lane = 1; lane < gradients_.size(); ++lane)
+          table_.add_scaled(size, T{1}, gradients_[lane] + parameter.offset, total);
+        squares_[static_cast<std::size_t>(p)] = table_.sum_of_squares(size, total);
+      });
+    }
+    failures_.rethrow();
+  }
+
+  /// Clips, steps, and packs the new weights, parameter by parameter.
+  void update(double lr, double grad_norm) {
+    kernels::SgdRule rule{};
+    rule.lr = lr;
+    rule.momentum = options_.momentum;
+    rule.dampening = options_.dampening;
+    rule.nesterov = options_.nesterov;
+    rule.first_step = first_step_;
+    // PyTorch's clip_grad_norm_: never enlarges.
+    rule.gradient_scale =
+        options_.clip_norm ? std::min(1.0, *options_.clip_norm / (grad_norm + 1e-6)) : 1.0;
+    const auto& parameters = model_->parameters();
+    const auto count = static_cast<Index>(parameters.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+    for (Index p = 0; p < count; ++p) {
+      failures_.guard(p, [&] {
+        const kernels::FlushSubnormals flush;
+        const Parameter& parameter = parameters[static_cast<std::size_t>(p)];
+        kernels::SgdRule own = rule;
+        own.weight_decay = parameter.role == ParameterRole::norm && !options_.wd_on_norm
+                               ? 0
+                               : options_.weight_decay;
+        table_.sgd(parameter.shape.size(), own, gradients_[0] + parameter.offset,
+                   values_ + parameter.offset,
+                   momentum_ == nullptr ? nullptr : momentum_ + parameter.offset);
+        if (const PreparedConv<T>* conv = conv_of_parameter_[static_cast<std::size_t>(p)])
+          prepare(*conv, parameter);
+      });
+    }
+    failures_.rethrow();
+    first_step_ = false;
+  }
+
+  std::shared_ptr<const Model> model_;
+  TrainerOptions options_;
+  const kernels::Table<T>& table_;
+  Arena memory_;
+  T* values_ = nullptr;
+  T* momentum_ = nullptr;
+  bool first_step_ = true;
+  std::vector<T*> gradients_;                        // by lane
+  std::vector<PreparedConv<T>> prepared_;            // by lane, then convolution
+  std::vector<PreparedConv<T>*> conv_of_parameter_;  // of lane 0; null: not a convolution
+  Index finish_workspace_ = 1;
+  std::vector<std::unique_ptr<Worker>> workers_;  // by thread
+  Failures failures_;
+  std::vector<Tally> lane_tally_, evaluation_;
+  std::vector<double> squares_;  // by parameter
+};
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_trainer(std::shared_ptr<const Model> model,
+                                      const TrainerOptions& options) {
+  PHASOR_CHECK(options.lanes >= 1 && options.micro_batch >= 1 && options.threads >= 1,
+               "[trainer] lanes, micro-batch and threads are at least 1; got ", options.lanes, ", ",
+               options.micro_batch, " and ", options.threads);
+  return dispatch(options.dtype, [&](auto zero) -> std::unique_ptr<Trainer> {
+    return std::make_unique<LaneTrainer<decltype(zero)>>(std::move(model), options);
+  });
+}
+
+}  // namespace phasor
