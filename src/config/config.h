@@ -52,7 +52,8 @@ struct ModelConfig {
 using Scalar = std::variant<bool, std::int64_t, double, std::string>;
 
 struct NormConfig {
-  std::string name;  ///< No default: empty until the configuration or an axis of the sweep names it.
+  std::string
+      name;  ///< No default: empty until the configuration or an axis of the sweep names it.
   NormAxes axes = NormAxes::channel;
   double eps = 1e-5;
   double gamma_init = 1.0;

@@ -65,8 +65,8 @@ class Builder : public nlohmann::json_sax<json> {
     std::string out;
     for (std::size_t i = 0; i < depth; ++i) {
       const Level& level = levels_[i];
-      out = pointer_join(out, level.value.is_array() ? std::to_string(level.value.size())
-                                                     : level.key);
+      out = pointer_join(out,
+                         level.value.is_array() ? std::to_string(level.value.size()) : level.key);
     }
     return out;
   }
@@ -155,7 +155,8 @@ json parse_json(std::string_view text, const std::string& file, std::vector<std:
   if (good) return std::move(builder.document);
   std::string where = file;
   if (builder.error_position > 0) {
-    const std::string_view read = text.substr(0, std::min(builder.error_position, text.size() + 1) - 1);
+    const std::string_view read =
+        text.substr(0, std::min(builder.error_position, text.size() + 1) - 1);
     const auto line = 1 + std::count(read.begin(), read.end(), '\n');
     const std::size_t last = read.rfind('\n');
     const std::size_t column = read.size() - (last == read.npos ? 0 : last + 1) + 1;
@@ -203,7 +204,11 @@ std::string describe_value(const json& value) {
   if (value.is_array()) return "got a list";
   constexpr std::size_t kLongest = 60;
   std::string text = write_json(value);
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  if (text.size() > kLongest) {
+    std::size_t cut = kLongest;
+    while ((static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // whole UTF-8 characters
+    text = text.substr(0, cut) + "...";
+  }
   return "got " + text + (value.is_string() ? " (a string)" : "");
 }
 

@@ -8,8 +8,8 @@
 
 namespace phasor {
 
-/// Parses `text` (comments allowed). Duplicate keys and too deep nesting are appended to `errors` as
-/// lines that start with their JSON pointer. Text that is not JSON throws a usage error
+/// Parses `text` (comments allowed). Duplicate keys and too deep nesting are appended to `errors`
+/// as lines that start with their JSON pointer. Text that is not JSON throws a usage error
 /// `[config] FILE:LINE:COLUMN: what was found and expected`; earlier `errors` follow it.
 nlohmann::json parse_json(std::string_view text, const std::string& file,
                           std::vector<std::string>& errors);
