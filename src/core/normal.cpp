@@ -1,35 +1,11 @@
 // The standard normal quantile, from + - * / and sqrt alone: the C library's logarithm differs
 // between processors, and initial weights must not.
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
+#include "core/elementary.h"
 #include "phasor/rng.h"
 
 namespace phasor {
-namespace {
-
-/// Natural logarithm of a normal positive double: exponent times ln 2 plus the series of
-/// 2 atanh(s), s = (m - 1)/(m + 1), m in [sqrt(1/2), sqrt(2)): |s| < 0.172, error below 1e-16.
-double portable_log(double x) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  int exponent = static_cast<int>(bits >> 52) - 1023;
-  bits = (bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull;
-  double mantissa;
-  std::memcpy(&mantissa, &bits, sizeof mantissa);
-  if (mantissa > 1.4142135623730951) {
-    mantissa *= 0.5;
-    ++exponent;
-  }
-  const double s = (mantissa - 1) / (mantissa + 1);
-  const double square = s * s;
-  double sum = 0;
-  for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
-  return exponent * 0.6931471805599453 + 2 * s * sum;
-}
-
-}  // namespace
 
 // P. J. Acklam's rational approximations ("An algorithm for computing the inverse normal
 // cumulative distribution function"): relative error below 1.15e-9.
