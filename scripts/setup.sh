@@ -74,8 +74,8 @@ command -v apt-get >/dev/null ||
 as_root=()
 if ((EUID != 0)); then
   # -n: never ask for a password; whoever needs one can run the printed line.
-  sudo -n true 2>/dev/null || give_up "this user may not install packages" \
-    "sudo apt-get install --no-install-recommends ${missing[*]}"
+  sudo -n true 2>/dev/null ||
+    give_up "this user may not install packages; apt-get install does it as root" "${missing[*]}"
   as_root=(sudo -n)
 fi
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q)
