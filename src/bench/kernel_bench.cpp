@@ -83,8 +83,8 @@ class KernelBench {
         exact_(kernels::table<double>(kernels::KernelSet::reference)) {}
 
   nlohmann::json run() {
-    std::printf("%-36s %-17s %-10s %10s %8s %10s\n", "kernel", "pass", "algorithm", "G/s", "% peak",
-                "error");
+    std::fprintf(stderr, "%-36s %-17s %-10s %10s %8s %10s\n", "kernel", "pass", "algorithm", "G/s",
+                 "% peak", "error");
     for (const Index n : {1, 8})
       for (const auto& [c, side] : {std::pair<Index, Index>{16, 32}, {32, 16}, {64, 8}})
         convolution({n, side, side, c, c, 3, 1});
@@ -210,10 +210,10 @@ class KernelBench {
                                 {}}};
     const std::vector<double> peaks = interleave(work, options_.kernels, 1, options_.seconds);
     const double rate = spread_of(work[0].rates).median, peak = spread_of(peaks).median;
-    std::printf("%-36s %-17s %-10s %10.1f %8s %10.2e\n", name.c_str(), pass.c_str(),
-                algorithm.c_str(), rate / 1e9,
-                is_bytes ? "" : concat(std::lround(100 * rate / peak)).c_str(), error);
-    std::fflush(stdout);
+    std::fprintf(stderr, "%-36s %-17s %-10s %10.1f %8s %10.2e\n", name.c_str(), pass.c_str(),
+                 algorithm.c_str(), rate / 1e9,
+                 is_bytes ? "" : concat(std::lround(100 * rate / peak)).c_str(), error);
+
     nlohmann::json row{{"kernel", name},
                        {"pass", pass},
                        {"algorithm", algorithm},

@@ -45,11 +45,12 @@ struct Verdict {
 /// Summary numbers of a finished cell.
 struct CellResult {
   Verdict verdict;
-  Index steps = 0, epochs = 0;
-  std::optional<double> train_accuracy, train_loss;            ///< last epoch, sample-weighted means
-  std::optional<double> test_accuracy, test_loss;              ///< last evaluation
+  Index steps = 0, epochs = 0;  ///< done; a non-finite step is not counted
+  /// Sample-weighted means of the last whole epoch, or of the part of one where there is none.
+  std::optional<double> train_accuracy, train_loss;
+  std::optional<double> test_accuracy, test_loss;  ///< last evaluation
   std::optional<double> best_test_accuracy;
-  std::optional<double> best_train_accuracy;                   ///< best epoch mean
+  std::optional<double> best_train_accuracy;  ///< of the same epochs as train_accuracy
 };
 
 struct CellJob {
@@ -62,6 +63,8 @@ struct CellJob {
   StopRequest* stop = nullptr;
   std::function<void(const Progress&)> progress;   ///< may be empty
   std::function<void()> before_publish;            ///< throws where the claim on the cell was lost
+  /// Gets warnings, one line each (a damaged checkpoint was passed over); standard error if empty.
+  std::function<void(const std::string&)> say;
 };
 
 /// Runs, or continues from the newest sound checkpoint, until the end (a result) or until `stop`

@@ -21,6 +21,21 @@ namespace phasor::kernels::PHASOR_ISA {
 using Index = std::int64_t;
 constexpr Index kLanes = 16;
 
+template <int value>
+struct Int {
+  static constexpr int at = value;
+  constexpr operator int() const { return value; }
+};
+/// body(Int<0>()), ..., body(Int<count - 1>()), written out: arrays of Vec that are indexed with
+/// `at` alone stay in registers.
+template <int count, int from = 0, class Body>
+PHASOR_INLINE void unroll(Body&& body) {
+  if constexpr (from < count) {
+    body(Int<from>());
+    unroll<count, from + 1>(body);
+  }
+}
+
 #if defined(PHASOR_ISA_avx512)
 
 struct Vec {
@@ -73,6 +88,50 @@ PHASOR_INLINE Vec add_across(Vec a) {
   return {_mm512_add_ps(a.v, _mm512_permute_ps(a.v, 0xB1))};
 }
 PHASOR_INLINE float first_lane(Vec a) { return _mm512_cvtss_f32(a.v); }
+/// A step of the 16-way tree for two sums at once: the halves of each group of 2 * distance lanes
+/// added, those of `a` in front of those of `b` within each group of 4 * distance (or 16) lanes.
+template <int distance>
+PHASOR_INLINE Vec fold(Vec a, Vec b) {
+  if constexpr (distance == 8)
+    return {_mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44),
+                          _mm512_shuffle_f32x4(a.v, b.v, 0xEE))};
+  if constexpr (distance == 4)
+    return {_mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x88),
+                          _mm512_shuffle_f32x4(a.v, b.v, 0xDD))};
+  if constexpr (distance == 2)
+    return {_mm512_add_ps(_mm512_shuffle_ps(a.v, b.v, 0x44), _mm512_shuffle_ps(a.v, b.v, 0xEE))};
+  return {_mm512_add_ps(_mm512_shuffle_ps(a.v, b.v, 0x88), _mm512_shuffle_ps(a.v, b.v, 0xDD))};
+}
+/// Even lanes of a, odd lanes of b.
+PHASOR_INLINE Vec weave(Vec a, Vec b) { return {_mm512_mask_blend_ps(0xAAAA, a.v, b.v)}; }
+/// Lanes 2i (or 2i + 1) in both lanes of pair i.
+PHASOR_INLINE Vec twice_even(Vec a) { return {_mm512_moveldup_ps(a.v)}; }
+PHASOR_INLINE Vec twice_odd(Vec a) { return {_mm512_movehdup_ps(a.v)}; }
+/// p[0], p[0], p[1], p[1], ...: the first `count` (0..8) numbers, each for a pair; others zero.
+PHASOR_INLINE Vec load_pairs(const float* p, Index count) {
+  const __m512 x = _mm512_maskz_loadu_ps(first(count), p);
+  return {_mm512_permutexvar_ps(
+      _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), x)};
+}
+/// p[2i] = a[i], p[2i + 1] = b[i].
+PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  _mm512_storeu_ps(p, _mm512_permutex2var_ps(a.v, low, b.v));
+  _mm512_storeu_ps(p + 16, _mm512_permutex2var_ps(a.v, high, b.v));
+}
+/// Whether low <= a <= high in every lane (false where one is NaN).
+PHASOR_INLINE bool all_within(Vec a, float low, float high) {
+  return (_mm512_cmp_ps_mask(a.v, _mm512_set1_ps(low), _CMP_GE_OQ) &
+          _mm512_cmp_ps_mask(a.v, _mm512_set1_ps(high), _CMP_LE_OQ)) == 0xFFFF;
+}
+/// a with the sign of s; where s is zero, zero.
+PHASOR_INLINE Vec signed_like(Vec a, Vec s) {
+  const __mmask16 negative = _mm512_cmp_ps_mask(s.v, _mm512_setzero_ps(), _CMP_LT_OQ);
+  const __mmask16 other = _mm512_cmp_ps_mask(s.v, _mm512_setzero_ps(), _CMP_NEQ_UQ);
+  return {_mm512_mask_sub_ps(_mm512_maskz_mov_ps(other, a.v), negative, _mm512_setzero_ps(), a.v)};
+}
 
 #elif defined(PHASOR_ISA_avx2)
 
@@ -151,6 +210,58 @@ PHASOR_INLINE Vec add_across(Vec a) {
   }
 }
 PHASOR_INLINE float first_lane(Vec a) { return _mm256_cvtss_f32(a.lo); }
+template <int distance>
+PHASOR_INLINE Vec fold(Vec a, Vec b) {
+  if constexpr (distance == 8) {
+    return {_mm256_add_ps(a.lo, a.hi), _mm256_add_ps(b.lo, b.hi)};
+  } else if constexpr (distance == 4) {
+    return {_mm256_add_ps(_mm256_permute2f128_ps(a.lo, a.hi, 0x20),
+                          _mm256_permute2f128_ps(a.lo, a.hi, 0x31)),
+            _mm256_add_ps(_mm256_permute2f128_ps(b.lo, b.hi, 0x20),
+                          _mm256_permute2f128_ps(b.lo, b.hi, 0x31))};
+  } else {
+    constexpr int front = distance == 2 ? 0x44 : 0x88, back = distance == 2 ? 0xEE : 0xDD;
+    return {
+        _mm256_add_ps(_mm256_shuffle_ps(a.lo, b.lo, front), _mm256_shuffle_ps(a.lo, b.lo, back)),
+        _mm256_add_ps(_mm256_shuffle_ps(a.hi, b.hi, front), _mm256_shuffle_ps(a.hi, b.hi, back))};
+  }
+}
+PHASOR_INLINE Vec weave(Vec a, Vec b) {
+  return {_mm256_blend_ps(a.lo, b.lo, 0xAA), _mm256_blend_ps(a.hi, b.hi, 0xAA)};
+}
+PHASOR_INLINE Vec twice_even(Vec a) { return {_mm256_moveldup_ps(a.lo), _mm256_moveldup_ps(a.hi)}; }
+PHASOR_INLINE Vec twice_odd(Vec a) { return {_mm256_movehdup_ps(a.lo), _mm256_movehdup_ps(a.hi)}; }
+PHASOR_INLINE Vec load_pairs(const float* p, Index count) {
+  const __m256 x = _mm256_maskload_ps(p, first8(count));
+  return {_mm256_permutevar8x32_ps(x, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)),
+          _mm256_permutevar8x32_ps(x, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
+}
+PHASOR_INLINE void store_pairs(float* p, __m256 a, __m256 b) {
+  const __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+  _mm256_storeu_ps(p, _mm256_permute2f128_ps(low, high, 0x20));
+  _mm256_storeu_ps(p + 8, _mm256_permute2f128_ps(low, high, 0x31));
+}
+PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
+  store_pairs(p, a.lo, b.lo);
+  store_pairs(p + 16, a.hi, b.hi);
+}
+PHASOR_INLINE bool all_within(__m256 a, float low, float high) {
+  return _mm256_movemask_ps(
+             _mm256_and_ps(_mm256_cmp_ps(a, _mm256_set1_ps(low), _CMP_GE_OQ),
+                           _mm256_cmp_ps(a, _mm256_set1_ps(high), _CMP_LE_OQ))) == 0xFF;
+}
+PHASOR_INLINE bool all_within(Vec a, float low, float high) {
+  return all_within(a.lo, low, high) && all_within(a.hi, low, high);
+}
+PHASOR_INLINE __m256 signed_like(__m256 a, __m256 s) {
+  const __m256 none = _mm256_setzero_ps();
+  const __m256 flip = _mm256_sub_ps(none, a);
+  return _mm256_and_ps(_mm256_cmp_ps(s, none, _CMP_NEQ_UQ),
+                       _mm256_blendv_ps(a, flip, _mm256_cmp_ps(s, none, _CMP_LT_OQ)));
+}
+PHASOR_INLINE Vec signed_like(Vec a, Vec s) {
+  return {signed_like(a.lo, s.lo), signed_like(a.hi, s.hi)};
+}
 
 #else
 
@@ -221,6 +332,45 @@ PHASOR_INLINE Vec add_across(Vec a) {
   return each_lane([&](int i) { return a.lane[i] + a.lane[i ^ distance]; });
 }
 PHASOR_INLINE float first_lane(Vec a) { return a.lane[0]; }
+template <int distance>
+PHASOR_INLINE Vec fold(Vec a, Vec b) {
+  constexpr int group = distance == 8 || distance == 4 ? 16 : 4;  // a's results, then b's, in each
+  return each_lane([&](int i) {
+    const int k = i % group, half = group / 2;
+    const Vec& from = k < half ? a : b;
+    const int j = k % half;
+    const int at = i - k + j / distance * 2 * distance + j % distance;
+    return from.lane[at] + from.lane[at + distance];
+  });
+}
+PHASOR_INLINE Vec weave(Vec a, Vec b) {
+  return each_lane([&](int i) { return i % 2 == 0 ? a.lane[i] : b.lane[i]; });
+}
+PHASOR_INLINE Vec twice_even(Vec a) {
+  return each_lane([&](int i) { return a.lane[i & ~1]; });
+}
+PHASOR_INLINE Vec twice_odd(Vec a) {
+  return each_lane([&](int i) { return a.lane[i | 1]; });
+}
+PHASOR_INLINE Vec load_pairs(const float* p, Index count) {
+  return each_lane([&](int i) { return i / 2 < count ? p[i / 2] : 0.0f; });
+}
+PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
+  for (int i = 0; i < 16; ++i) {
+    p[2 * i] = a.lane[i];
+    p[2 * i + 1] = b.lane[i];
+  }
+}
+PHASOR_INLINE bool all_within(Vec a, float low, float high) {
+  bool within = true;
+  for (int i = 0; i < 16; ++i) within = within && a.lane[i] >= low && a.lane[i] <= high;
+  return within;
+}
+PHASOR_INLINE Vec signed_like(Vec a, Vec s) {
+  return each_lane([&](int i) {
+    return s.lane[i] == 0 ? 0.0f : s.lane[i] < 0 ? 0.0f - a.lane[i] : a.lane[i];
+  });
+}
 
 #endif
 

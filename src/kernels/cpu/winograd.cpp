@@ -1,61 +1,230 @@
+// Winograd convolution for 3x3, stride 1: forward and the gradient of the input.
 #include "kernels/cpu/winograd.h"
+
+#include "kernels/cpu/winograd_product.h"
+#include "kernels/cpu/winograd_tiles.h"
 
 namespace phasor::kernels::PHASOR_ISA {
 namespace {
 
+/// Vectors of output channels that the products of a block hold at a time.
+constexpr Index kGroup = 2;
+
+/// One pass as a plain convolution: `from` has c_from channels, `to` has c_to.
+struct Problem {
+  Index n, height, width, c_from, c_to;
+};
+Problem forward_problem(const ConvShape& s) { return {s.n, s.in_h, s.in_w, s.c_in, s.c_out}; }
+Problem backward_problem(const ConvShape& s) { return {s.n, s.in_h, s.in_w, s.c_out, s.c_in}; }
+
 bool supports(const ConvShape& s) {
   return s.kernel == 3 && s.stride == 1 && s.c_in >= 16 && s.c_out >= 16;
 }
-Index weight_size(const ConvShape& s) { return s.weight_size(); }
-Index no_workspace(const ConvShape&) { return 0; }
 
-void copy_weights(const ConvShape& s, const float* weights, float* prepared) {
-  for (Index i = 0; i < s.weight_size(); ++i) prepared[i] = weights[i];
+/// Tiles that are transformed and multiplied together.
+Index block_tiles(const Problem& p, Index tiles) {
+  return smaller(p.c_from >= 64 ? 32 : 16, tiles);
 }
 
-void rotate_weights(const ConvShape& s, const float* weights, float* prepared) {
-  for (Index t = 0; t < 9; ++t)
-    for (Index i = 0; i < s.c_in; ++i)
-      for (Index o = 0; o < s.c_out; ++o)
-        prepared[((8 - t) * s.c_out + o) * s.c_in + i] = weights[(t * s.c_in + i) * s.c_out + o];
+template <class F>
+constexpr Index kPositions = F::kPoints * F::kPoints;
+
+/// Transformed weights: for each group of up to 32 output channels [points^2][c_from][16 or 32].
+template <class F>
+Index prepared_size(const Problem& p) {
+  return kPositions<F> * p.c_from * ceil_div(p.c_to, kLanes) * kLanes;
 }
 
-void convolve(Index n, Index h, Index w, Index c_from, Index c_to, const float* from,
-              const float* weights, float* to, bool accumulate) {
-  for (Index i = 0; i < n; ++i)
-    for (Index y = 0; y < h; ++y)
-      for (Index x = 0; x < w; ++x) {
-        float* out = to + ((i * h + y) * w + x) * c_to;
-        if (!accumulate)
-          for (Index c = 0; c < c_to; ++c) out[c] = 0;
-        for (Index t = 0; t < 9; ++t) {
-          const Index row = y + t / 3 - 1, column = x + t % 3 - 1;
-          if (row < 0 || row >= h || column < 0 || column >= w) continue;
-          const float* in = from + ((i * h + row) * w + column) * c_from;
-          for (Index k = 0; k < c_from; ++k)
-            for (Index c = 0; c < c_to; ++c) out[c] += in[k] * weights[(t * c_from + k) * c_to + c];
+template <class F>
+Index workspace_size(const Problem& p) {
+  const Index tiles = block_tiles(p, Grid<F>(p.n, p.height, p.width).count);
+  const Index zeros = ceil_div(F::kPoints * p.c_from, kLanes) * kLanes;
+  return zeros + kPositions<F> * (position_stride(ceil_div(p.c_from, kLanes), tiles) +
+                                  position_stride(kGroup, tiles));
+}
+
+/// Transforms the weights of sixteen output channels and one input channel; `taps` holds
+/// [3 x 3][16].
+template <class F>
+void prepare_lanes(const float* taps, float* out, Index stride) {
+  for (Index part = 0; part < kLanes; part += kPartLanes) {
+    Part g[9];
+    unroll<9>([&](auto k) PHASOR_INLINE_LAMBDA { g[k] = part_load(taps + k * kLanes + part); });
+    transform_weights<F>(g, out + part, stride);
+  }
+}
+
+/// weight(tap, from, to) gives the weights as the plain convolution sees them.
+template <class F, class Weight>
+PHASOR_INLINE void prepare(const Problem& p, float* prepared, Weight weight) {
+  const Index blocks = ceil_div(p.c_to, kLanes);
+  for (Index block = 0; block < blocks; ++block) {
+    const Index group = block / kGroup * kGroup;
+    const Index width = smaller(kGroup, blocks - group) * kLanes;
+    const Index stride = p.c_from * width;
+    float* out =
+        prepared + group * kLanes * kPositions<F> * p.c_from + (block - group) * kLanes;
+    const Index lanes = smaller(kLanes, p.c_to - block * kLanes);
+    for (Index first = 0; first < p.c_from; first += kLanes) {
+      const Index count = smaller(kLanes, p.c_from - first);
+      float taps[kLanes][9 * kLanes];
+      for (Index tap = 0; tap < 9; ++tap)
+        for (Index i = 0; i < count; ++i)
+          for (Index lane = 0; lane < kLanes; ++lane)
+            taps[i][tap * kLanes + lane] =
+                lane < lanes ? weight(tap, first + i, block * kLanes + lane) : 0.0f;
+      for (Index i = 0; i < count; ++i)
+        prepare_lanes<F>(taps[i], out + (first + i) * width, stride);
+    }
+  }
+}
+
+template <class F>
+void prepare_forward(const ConvShape& s, const float* weights, float* prepared) {
+  const Index c_in = s.c_in, c_out = s.c_out;
+  prepare<F>(forward_problem(s), prepared, [=](Index tap, Index from, Index to) {
+    return weights[(tap * c_in + from) * c_out + to];
+  });
+}
+
+/// The gradient of the input is a convolution with the weights turned by 180 degrees.
+template <class F>
+void prepare_backward(const ConvShape& s, const float* weights, float* prepared) {
+  const Index c_in = s.c_in, c_out = s.c_out;
+  prepare<F>(backward_problem(s), prepared, [=](Index tap, Index from, Index to) {
+    return weights[((8 - tap) * c_in + to) * c_out + from];
+  });
+}
+
+/// m[v][tile][16] = v[block][tile][16] x u[c_from][width] for one position.
+template <int vectors>
+PHASOR_INLINE void multiply_position(Index tiles, Index capacity, Index c_from, const float* v,
+                                     const float* u, Index width, float* m) {
+  constexpr int most = vectors == 1 ? kRows1 : kRows2;
+  cover_rows<most>(tiles, [&](auto rows, Index first) PHASOR_INLINE_LAMBDA {
+    Vec acc[decltype(rows)::at][vectors];
+    clear(acc);
+    const float* a = v + first * kLanes;
+    const float* b = u;
+    for (Index c = 0; c < c_from; c += kLanes) {
+      multiply<decltype(rows)::at, vectors, kLanes, 1>(acc, smaller(kLanes, c_from - c), a, b,
+                                                          width, kLanes);
+      a += capacity * kLanes;
+      b += kLanes * width;
+    }
+    unroll<decltype(rows)::at>([&](auto r) PHASOR_INLINE_LAMBDA {
+      unroll<vectors>([&](auto k) PHASOR_INLINE_LAMBDA {
+        store(m + (k * capacity + first + r) * kLanes, acc[r][k]);
+      });
+    });
+  });
+}
+
+/// Writes the outputs of sixteen (or the last `lanes`) channels of one tile.
+template <class F, bool accumulate>
+PHASOR_INLINE void write_tile(const float* m, Index stride, float* to, Index row_step, Index step,
+                              Index rows, Index columns, Index lanes) {
+  for (Index part = 0; part < kLanes; part += kPartLanes) {
+    if (rows >= F::kSide && columns >= F::kSide && lanes >= kLanes) {
+      transform_output<F>(m + part, stride, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
+        float* pixel = to + i * row_step + j * step + part;
+        if constexpr (accumulate) y = part_load(pixel) + y;
+        store(pixel, y);
+      });
+    } else {
+      const Mask mask = first_lanes(lanes - part);
+      transform_output<F>(m + part, stride, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
+        if (i >= rows || j >= columns) return;
+        float* pixel = to + i * row_step + j * step + part;
+        if constexpr (accumulate) y = part_load(pixel, mask) + y;
+        store(pixel, y, mask);
+      });
+    }
+  }
+}
+
+template <class F, bool accumulate>
+void write_block(const Grid<F>& grid, Index first, Index tiles, Index capacity, const float* m,
+                 Index stride, Index vectors, Index channel, Index c_to, float* to) {
+  TileWalk<F> tile(grid, first);
+  for (Index t = 0; t < tiles; ++t, tile.next()) {
+    float* corner =
+        to + ((tile.image * grid.height + tile.top()) * grid.width + tile.left()) * c_to + channel;
+    for (Index v = 0; v < vectors; ++v)
+      write_tile<F, accumulate>(m + (v * capacity + t) * kLanes, stride, corner + v * kLanes,
+                                grid.width * c_to, c_to, grid.height - tile.top(),
+                                grid.width - tile.left(), c_to - channel - v * kLanes);
+  }
+}
+
+template <class F>
+void convolve(const Problem& p, const float* from, const float* prepared, float* to,
+              bool accumulate, float* workspace) {
+  const Grid<F> grid(p.n, p.height, p.width);
+  const Index capacity = block_tiles(p, grid.count);
+  const Index v_stride = position_stride(ceil_div(p.c_from, kLanes), capacity);
+  const Index m_stride = position_stride(kGroup, capacity);
+  const Index zeros = ceil_div(F::kPoints * p.c_from, kLanes) * kLanes;
+  float* v = workspace + zeros;
+  float* m = v + kPositions<F> * v_stride;
+  for (Index i = 0; i < zeros; i += kLanes) store(workspace + i, zero());
+
+  const Index blocks = ceil_div(p.c_to, kLanes);
+  for (Index first = 0; first < grid.count; first += capacity) {
+    const Index tiles = smaller(capacity, grid.count - first);
+    transform_block<F, InputPatch<F>>(grid, first, tiles, capacity,
+                                      {from, p.c_from, p.c_from}, workspace, v);
+    const float* u = prepared;
+    for (Index group = 0; group < blocks; group += kGroup) {
+      const Index vectors = smaller(kGroup, blocks - group), width = vectors * kLanes;
+      for (Index position = 0; position < kPositions<F>; ++position, u += p.c_from * width) {
+        const float* v_position = v + position * v_stride;
+        float* m_position = m + position * m_stride;
+        if (vectors == kVectors) {
+          multiply_position<kVectors>(tiles, capacity, p.c_from, v_position, u, width, m_position);
+        } else {
+          for (Index k = 0; k < vectors; ++k)
+            multiply_position<1>(tiles, capacity, p.c_from, v_position, u + k * kLanes, width,
+                                 m_position + k * capacity * kLanes);
         }
       }
+      const auto write = accumulate ? write_block<F, true> : write_block<F, false>;
+      write(grid, first, tiles, capacity, m, m_stride, vectors, group * kLanes, p.c_to, to);
+    }
+  }
 }
 
-void forward(const ConvShape& s, const float* from, const float* prepared, float* to,
-             bool accumulate, float*) {
-  convolve(s.n, s.in_h, s.in_w, s.c_in, s.c_out, from, prepared, to, accumulate);
+template <class F>
+constexpr ConvPass<float> forward_pass(const char* name) {
+  return {name,
+          supports,
+          [](const ConvShape& s) { return prepared_size<F>(forward_problem(s)); },
+          prepare_forward<F>,
+          [](const ConvShape& s) { return workspace_size<F>(forward_problem(s)); },
+          [](const ConvShape& s, const float* from, const float* prepared, float* to,
+             bool accumulate, float* workspace) {
+            convolve<F>(forward_problem(s), from, prepared, to, accumulate, workspace);
+          }};
 }
-void backward_data(const ConvShape& s, const float* from, const float* prepared, float* to,
-                   bool accumulate, float*) {
-  convolve(s.n, s.in_h, s.in_w, s.c_out, s.c_in, from, prepared, to, accumulate);
+
+template <class F>
+constexpr ConvPass<float> backward_pass(const char* name) {
+  return {name,
+          supports,
+          [](const ConvShape& s) { return prepared_size<F>(backward_problem(s)); },
+          prepare_backward<F>,
+          [](const ConvShape& s) { return workspace_size<F>(backward_problem(s)); },
+          [](const ConvShape& s, const float* from, const float* prepared, float* to,
+             bool accumulate, float* workspace) {
+            convolve<F>(backward_problem(s), from, prepared, to, accumulate, workspace);
+          }};
 }
 
 }  // namespace
 
-const ConvPass<float> winograd4_forward = {"winograd4",  supports,     weight_size,
-                                           copy_weights, no_workspace, forward};
-const ConvPass<float> winograd4_backward_data = {"winograd4",    supports,     weight_size,
-                                                 rotate_weights, no_workspace, backward_data};
-const ConvPass<float> winograd2_forward = {"winograd2",  supports,     weight_size,
-                                           copy_weights, no_workspace, forward};
-const ConvPass<float> winograd2_backward_data = {"winograd2",    supports,     weight_size,
-                                                 rotate_weights, no_workspace, backward_data};
+const ConvPass<float> winograd4_forward = forward_pass<F4>("winograd4");
+const ConvPass<float> winograd4_backward_data = backward_pass<F4>("winograd4");
+const ConvPass<float> winograd2_forward = forward_pass<F2>("winograd2");
+const ConvPass<float> winograd2_backward_data = backward_pass<F2>("winograd2");
 
 }  // namespace phasor::kernels::PHASOR_ISA
