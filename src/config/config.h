@@ -1,5 +1,5 @@
-// The configuration of a run as plain values. keys.cpp holds the one table that names, checks and
-// documents every member; the defaults are the member initialisers below.
+// The configuration of a run as plain values. key_table.cpp holds the one table that names, checks
+// and documents every member; the defaults are the member initialisers below.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace phasor {
 
-// The order of enumerators is the order of the names in keys.cpp.
+// The order of enumerators is the order of the names in key_table.cpp.
 enum class DataKind { cifar100, cifar10, synthetic };
 enum class Augment { none, crop_flip };
 enum class SampleOrder { shuffle, file };

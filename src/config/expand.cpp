@@ -62,12 +62,9 @@ std::string plain_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : write_json(value);
 }
 
-std::string without_duplicates(std::vector<std::string>& lines) {
+void remove_repeats(std::vector<std::string>& lines) {
   std::set<std::string> seen;
-  std::string text;
   std::erase_if(lines, [&](const std::string& line) { return !seen.insert(line).second; });
-  for (const std::string& line : lines) text += '\n' + line;
-  return text;
 }
 
 }  // namespace
@@ -91,9 +88,10 @@ std::string cell_label(const Config& cell, const Config& base,
   return label.substr(0, kLongest);
 }
 
-std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog, bool need_norm,
-                               std::vector<std::string>& errors,
-                               std::vector<std::string>& warnings) {
+std::vector<CellConfig> expand_checked(const Config& config, const NormCatalog& catalog,
+                                       const Places& base_places, bool need_norm,
+                                       std::vector<std::string>& errors,
+                                       std::vector<std::string>& warnings) {
   std::vector<CellConfig> cells;
   const std::size_t count = count_cells(config.sweep.axes);
   if (count == 0) {
@@ -103,7 +101,7 @@ std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog,
   const std::vector<std::string> further = further_keys(config.sweep.axes);
   std::map<std::string, std::string> seen;  // what determines the result -> label
   for (std::size_t i = 0; i < count; ++i) {
-    Places places;
+    Places places = base_places;
     CellConfig cell{apply_axes(config, i, places), {}};
     resolve_norm(cell.config, catalog, places, errors);
     check_rules(cell.config, places, errors, warnings);
@@ -119,16 +117,19 @@ std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog,
     }
     cells.push_back(std::move(cell));
   }
-  without_duplicates(errors);
-  without_duplicates(warnings);
+  remove_repeats(errors);
+  remove_repeats(warnings);
   return cells;
 }
 
 std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog) {
   std::vector<std::string> errors, warnings;
-  std::vector<CellConfig> cells = expand(config, catalog, /*need_norm=*/true, errors, warnings);
+  std::vector<CellConfig> cells =
+      expand_checked(config, catalog, {}, /*need_norm=*/true, errors, warnings);
   if (!errors.empty()) {
-    fail(ErrorKind::usage, "[config] wrong cells", without_duplicates(errors));
+    std::string text;
+    for (const std::string& error : errors) text += '\n' + error;
+    fail(ErrorKind::usage, "[config] wrong cells", text);
   }
   return cells;
 }

@@ -1,6 +1,8 @@
 // From a sweep to its cells.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +25,13 @@ inline constexpr std::size_t kMostCells = 10000;
 /// is one cell. Throws a usage error that lists all wrong cells' faults.
 std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog);
 
-/// As above, but appends faults to `errors`, one line each, instead of throwing, and warnings to
-/// `warnings`. A missing norm name is a fault only where `need_norm`.
-std::vector<CellConfig> expand(const Config& config, const NormCatalog& catalog, bool need_norm,
-                               std::vector<std::string>& errors,
-                               std::vector<std::string>& warnings);
+/// As above for the reader: faults go to `errors` and warnings to `warnings`, one line each,
+/// without repeats. `places` says where keys outside the axes were set, if not in the file; a
+/// missing norm name is a fault only where `need_norm`.
+std::vector<CellConfig> expand_checked(const Config& config, const NormCatalog& catalog,
+                                       const std::map<std::string, std::string>& places,
+                                       bool need_norm, std::vector<std::string>& errors,
+                                       std::vector<std::string>& warnings);
 
 /// `<norm>-lr<lr>-bs<batch size>-s<seed>`, then `-<key>=<value>` for each of `further` keys whose
 /// value differs from `base`, so that growing a sweep by an axis renames no finished cell. The key

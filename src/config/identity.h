@@ -16,11 +16,11 @@ std::string result_json(const Config& config);
 
 /// What determines the result of a cell beyond its configuration.
 struct IdentityExtras {
-  std::string data_digest;    ///< Of train and test set.
-  std::string plugin_digest;  ///< Of the plugin that brings the norm; empty without.
-  std::string kernel_class;   ///< "fma" or "baseline".
-  std::int64_t numerics = 0;  ///< Raised whenever bits change.
-  std::string init_digest;    ///< Of the file train.init_from; empty without.
+  std::string data_digest = {};    ///< Of train and test set.
+  std::string plugin_digest = {};  ///< Of the plugin that brings the norm; empty without.
+  std::string kernel_class = {};   ///< "fma" or "baseline".
+  std::int64_t numerics = 0;       ///< Raised whenever bits change.
+  std::string init_digest = {};    ///< Of the file train.init_from; empty without.
 };
 
 /// What determines the result of `cell`, and the first 8 hexadecimal digits of its SHA-256. The

@@ -1,5 +1,5 @@
 // The one table of configuration keys. Reading, checking, defaults, help, schema, printing and
-// hashing all walk it: to add a key, add a member in config.h and a row in keys.cpp.
+// hashing all walk it: to add a key, add a member in config.h and a row in key_table.cpp.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "config/cell_rules.h"
 #include "config/expand.h"
@@ -111,8 +112,10 @@ class Reader {
     const std::string where = setting.origin + " sweep";
     json list = json::parse(setting.value, nullptr, /*allow_exceptions=*/false);
     if (list.is_discarded()) list = setting.value;
+    json sweep = json::object();
+    sweep[name] = std::move(list);
     std::vector<Axis>& axes = out_.config.sweep.axes;
-    for (Axis& axis : read_axes(json{{name, list}}, where, errors_)) {
+    for (Axis& axis : read_axes(sweep, where, errors_)) {
       std::erase_if(axes, [&](const Axis& old) { return old.key == axis.key; });
       note_axis(axis, setting.origin);
       axes.push_back(std::move(axis));
@@ -153,7 +156,8 @@ class Reader {
     const bool whole_axes =
         std::none_of(out_.config.sweep.axes.begin(), out_.config.sweep.axes.end(),
                      [](const Axis& axis) { return axis.values.empty(); });
-    if (whole_axes) expand(out_.config, catalog_, need_norm, errors_, out_.warnings);
+    if (whole_axes)
+      expand_checked(out_.config, catalog_, places_, need_norm, errors_, out_.warnings);
   }
 
   void throw_errors() const {

@@ -182,6 +182,7 @@ std::vector<Axis> read_axes(const json& sweep, const std::string& pointer,
       for (const Assignment& a : value) text += a.key + '=' + a.value + '\n';
       if (!seen.insert(text).second) {
         errors.push_back(at + ": duplicate value; " + describe_value(item.value()[i]));
+        continue;
       }
       axis.values.push_back(std::move(value));
     }
