@@ -24,12 +24,12 @@ struct StopRequest {
 
 /// What progress displays need, after each step.
 struct Progress {
-  Index step = 0, steps = 0;    ///< done and in all
+  Index step = 0, steps = 0;  ///< done and in all
   Index epoch = 0, epochs = 0;
-  double loss = 0, accuracy = 0;   ///< of the last step
+  double loss = 0, accuracy = 0;  ///< of the last step
   double images_per_second = 0;
   bool epoch_ended = false;
-  std::optional<Metrics> test;     ///< where an evaluation just ended
+  std::optional<Metrics> test;  ///< where an evaluation just ended
 };
 
 enum class VerdictKind { nonfinite, diverged, trained, stalled };
@@ -38,7 +38,7 @@ const char* name_of(VerdictKind kind);
 /// The end of a cell, by the written rules of DESIGN section 7.
 struct Verdict {
   VerdictKind kind = VerdictKind::stalled;
-  std::optional<Index> step;           ///< where it went non-finite, or where divergence began
+  std::optional<Index> step;  ///< where it went non-finite, or where divergence began
   std::optional<NonFinite> nonfinite;
 };
 
@@ -54,22 +54,22 @@ struct CellResult {
 };
 
 struct CellJob {
-  Config config;                       ///< one resolved cell
+  Config config;  ///< one resolved cell
   std::shared_ptr<const Model> model;
   TrainerOptions trainer;
-  std::string id;                      ///< recorded in checkpoints; another id is refused
+  std::string id;  ///< recorded in checkpoints; another id is refused
   std::filesystem::path folder;
   const Dataset* dataset = nullptr;
   StopRequest* stop = nullptr;
-  std::function<void(const Progress&)> progress;   ///< may be empty
-  std::function<void()> before_publish;            ///< throws where the claim on the cell was lost
+  std::function<void(const Progress&)> progress;  ///< may be empty
+  std::function<void()> before_publish;           ///< throws where the claim on the cell was lost
   /// Gets warnings, one line each (a damaged checkpoint was passed over); standard error if empty.
   std::function<void(const std::string&)> say;
 };
 
 /// Runs, or continues from the newest sound checkpoint, until the end (a result) or until `stop`
-/// asks (nullopt: a checkpoint is saved). Writes curve.jsonl and timing.jsonl as it goes, curve.json
-/// and last.safetensors at the end; cell.json belongs to the sweep.
+/// asks (nullopt: a checkpoint is saved). Writes curve.jsonl and timing.jsonl as it goes,
+/// curve.json and last.safetensors at the end; cell.json belongs to the sweep.
 std::optional<CellResult> run_cell(const CellJob& job);
 
 }  // namespace phasor
