@@ -1,4 +1,4 @@
-// Vec: sixteen floats, the one vector type of the CPU kernels: 1 zmm, 2 ymm, or a plain array.
+// Vec: sixteen floats, the one vector type of the CPU kernels: 1 zmm, 2 ymm, or 4 xmm.
 // Every set computes the same sixteen lanes with the same roundings, so a kernel written over Vec
 // gives the same bits for AVX2+FMA and AVX-512 however it is tiled. Baseline multiplies, then adds.
 //
@@ -10,8 +10,6 @@
 
 #if defined(PHASOR_ISA_avx2) || defined(PHASOR_ISA_avx512)
 #include <immintrin.h>
-#else
-#include <math.h>
 #endif
 
 #define PHASOR_INLINE inline __attribute__((always_inline))
@@ -79,7 +77,8 @@ PHASOR_INLINE Vec where_positive(Vec test, Vec a) {
 }
 /// Lanes 2i and 2i+1 exchanged.
 PHASOR_INLINE Vec swap_pairs(Vec a) { return {_mm512_permute_ps(a.v, 0xB1)}; }
-/// Each lane plus the one `distance` (8, 4, 2 or 1) away by exclusive or: a step of the 16-way tree.
+/// Each lane plus the one `distance` (8, 4, 2 or 1) away by exclusive or: a step of the 16-way
+/// tree.
 template <int distance>
 PHASOR_INLINE Vec add_across(Vec a) {
   if constexpr (distance == 8) return {_mm512_add_ps(a.v, _mm512_shuffle_f32x4(a.v, a.v, 0x4E))};
@@ -93,11 +92,11 @@ PHASOR_INLINE float first_lane(Vec a) { return _mm512_cvtss_f32(a.v); }
 template <int distance>
 PHASOR_INLINE Vec fold(Vec a, Vec b) {
   if constexpr (distance == 8)
-    return {_mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44),
-                          _mm512_shuffle_f32x4(a.v, b.v, 0xEE))};
+    return {
+        _mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44), _mm512_shuffle_f32x4(a.v, b.v, 0xEE))};
   if constexpr (distance == 4)
-    return {_mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x88),
-                          _mm512_shuffle_f32x4(a.v, b.v, 0xDD))};
+    return {
+        _mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x88), _mm512_shuffle_f32x4(a.v, b.v, 0xDD))};
   if constexpr (distance == 2)
     return {_mm512_add_ps(_mm512_shuffle_ps(a.v, b.v, 0x44), _mm512_shuffle_ps(a.v, b.v, 0xEE))};
   return {_mm512_add_ps(_mm512_shuffle_ps(a.v, b.v, 0x88), _mm512_shuffle_ps(a.v, b.v, 0xDD))};
@@ -110,8 +109,8 @@ PHASOR_INLINE Vec twice_odd(Vec a) { return {_mm512_movehdup_ps(a.v)}; }
 /// p[0], p[0], p[1], p[1], ...: the first `count` (0..8) numbers, each for a pair; others zero.
 PHASOR_INLINE Vec load_pairs(const float* p, Index count) {
   const __m512 x = _mm512_maskz_loadu_ps(first(count), p);
-  return {_mm512_permutexvar_ps(
-      _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), x)};
+  return {
+      _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), x)};
 }
 /// p[2i] = a[i], p[2i + 1] = b[i].
 PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
@@ -246,9 +245,9 @@ PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
   store_pairs(p + 16, a.hi, b.hi);
 }
 PHASOR_INLINE bool all_within(__m256 a, float low, float high) {
-  return _mm256_movemask_ps(
-             _mm256_and_ps(_mm256_cmp_ps(a, _mm256_set1_ps(low), _CMP_GE_OQ),
-                           _mm256_cmp_ps(a, _mm256_set1_ps(high), _CMP_LE_OQ))) == 0xFF;
+  return _mm256_movemask_ps(_mm256_and_ps(_mm256_cmp_ps(a, _mm256_set1_ps(low), _CMP_GE_OQ),
+                                          _mm256_cmp_ps(a, _mm256_set1_ps(high), _CMP_LE_OQ))) ==
+         0xFF;
 }
 PHASOR_INLINE bool all_within(Vec a, float low, float high) {
   return all_within(a.lo, low, high) && all_within(a.hi, low, high);
@@ -265,111 +264,139 @@ PHASOR_INLINE Vec signed_like(Vec a, Vec s) {
 
 #else
 
+/// Four floats by the compiler's vector extension: SSE, NEON or scalar code.
+typedef float Quad __attribute__((vector_size(16)));
+typedef int QuadBits __attribute__((vector_size(16)));
+
 struct Vec {
-  float lane[16];
+  Quad a, b, c, d;
 };
 constexpr int kAccumulators = 2;
 
-template <class Each>
-PHASOR_INLINE Vec each_lane(Each each) {
-  Vec r;
-  for (int i = 0; i < 16; ++i) r.lane[i] = each(i);
-  return r;
+PHASOR_INLINE Quad quad_of(const float* p) {
+  Quad x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
 }
-PHASOR_INLINE Vec zero() {
-  return each_lane([](int) { return 0.0f; });
-}
+PHASOR_INLINE Vec zero() { return {Quad{}, Quad{}, Quad{}, Quad{}}; }
 PHASOR_INLINE Vec splat(float x) {
-  return each_lane([&](int) { return x; });
+  const Quad p = {x, x, x, x};
+  return {p, p, p, p};
 }
 PHASOR_INLINE Vec load(const float* p) {
-  return each_lane([&](int i) { return p[i]; });
+  return {quad_of(p), quad_of(p + 4), quad_of(p + 8), quad_of(p + 12)};
 }
 PHASOR_INLINE Vec load(const float* p, Index count) {
-  return each_lane([&](int i) { return i < count ? p[i] : 0.0f; });
+  float lane[16] = {};
+  for (Index i = 0; i < count; ++i) lane[i] = p[i];
+  return load(lane);
 }
-PHASOR_INLINE void store(float* p, Vec a) {
-  for (int i = 0; i < 16; ++i) p[i] = a.lane[i];
+PHASOR_INLINE void store(float* p, Vec x) {
+  __builtin_memcpy(p, &x.a, sizeof x.a);
+  __builtin_memcpy(p + 4, &x.b, sizeof x.b);
+  __builtin_memcpy(p + 8, &x.c, sizeof x.c);
+  __builtin_memcpy(p + 12, &x.d, sizeof x.d);
 }
-PHASOR_INLINE void store(float* p, Vec a, Index count) {
-  for (int i = 0; i < 16; ++i)
-    if (i < count) p[i] = a.lane[i];
+PHASOR_INLINE void store(float* p, Vec x, Index count) {
+  float lane[16];
+  store(lane, x);
+  for (Index i = 0; i < count; ++i) p[i] = lane[i];
 }
-PHASOR_INLINE Vec operator+(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] + b.lane[i]; });
+/// each(part) of all four.
+template <class Each>
+PHASOR_INLINE Vec each_quad(Vec x, Each each) {
+  return {each(x.a), each(x.b), each(x.c), each(x.d)};
 }
-PHASOR_INLINE Vec operator-(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] - b.lane[i]; });
+template <class Each>
+PHASOR_INLINE Vec each_quad(Vec x, Vec y, Each each) {
+  return {each(x.a, y.a), each(x.b, y.b), each(x.c, y.c), each(x.d, y.d)};
 }
-PHASOR_INLINE Vec operator*(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] * b.lane[i]; });
-}
-PHASOR_INLINE Vec operator/(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] / b.lane[i]; });
-}
+PHASOR_INLINE Vec operator+(Vec x, Vec y) { return {x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d}; }
+PHASOR_INLINE Vec operator-(Vec x, Vec y) { return {x.a - y.a, x.b - y.b, x.c - y.c, x.d - y.d}; }
+PHASOR_INLINE Vec operator*(Vec x, Vec y) { return {x.a * y.a, x.b * y.b, x.c * y.c, x.d * y.d}; }
+PHASOR_INLINE Vec operator/(Vec x, Vec y) { return {x.a / y.a, x.b / y.b, x.c / y.c, x.d / y.d}; }
 PHASOR_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
 PHASOR_INLINE Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
-PHASOR_INLINE Vec sqrt(Vec a) {
-  return each_lane([&](int i) { return ::sqrtf(a.lane[i]); });
-}
-PHASOR_INLINE Vec max(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]; });
-}
-PHASOR_INLINE Vec min(Vec a, Vec b) {
-  return each_lane([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
-}
-PHASOR_INLINE Vec abs(Vec a) {
-  return each_lane([&](int i) { return __builtin_fabsf(a.lane[i]); });
-}
-PHASOR_INLINE Vec where_positive(Vec test, Vec a) {
-  return each_lane([&](int i) { return test.lane[i] > 0 ? a.lane[i] : 0.0f; });
-}
-PHASOR_INLINE Vec swap_pairs(Vec a) {
-  return each_lane([&](int i) { return a.lane[i ^ 1]; });
-}
-template <int distance>
-PHASOR_INLINE Vec add_across(Vec a) {
-  return each_lane([&](int i) { return a.lane[i] + a.lane[i ^ distance]; });
-}
-PHASOR_INLINE float first_lane(Vec a) { return a.lane[0]; }
-template <int distance>
-PHASOR_INLINE Vec fold(Vec a, Vec b) {
-  constexpr int group = distance == 8 || distance == 4 ? 16 : 4;  // a's results, then b's, in each
-  return each_lane([&](int i) {
-    const int k = i % group, half = group / 2;
-    const Vec& from = k < half ? a : b;
-    const int j = k % half;
-    const int at = i - k + j / distance * 2 * distance + j % distance;
-    return from.lane[at] + from.lane[at + distance];
+PHASOR_INLINE Vec sqrt(Vec x) {
+  return each_quad(x, [](Quad p) {
+    return Quad{__builtin_sqrtf(p[0]), __builtin_sqrtf(p[1]), __builtin_sqrtf(p[2]),
+                __builtin_sqrtf(p[3])};
   });
 }
-PHASOR_INLINE Vec weave(Vec a, Vec b) {
-  return each_lane([&](int i) { return i % 2 == 0 ? a.lane[i] : b.lane[i]; });
+/// p where the mask is set, else zero.
+PHASOR_INLINE Quad keep(QuadBits mask, Quad p) { return (Quad)(mask & (QuadBits)p); }
+PHASOR_INLINE Quad choose(QuadBits mask, Quad yes, Quad no) {
+  return (Quad)((mask & (QuadBits)yes) | (~mask & (QuadBits)no));
 }
-PHASOR_INLINE Vec twice_even(Vec a) {
-  return each_lane([&](int i) { return a.lane[i & ~1]; });
+PHASOR_INLINE Vec max(Vec x, Vec y) {
+  return each_quad(x, y, [](Quad p, Quad q) { return choose(p > q, p, q); });
 }
-PHASOR_INLINE Vec twice_odd(Vec a) {
-  return each_lane([&](int i) { return a.lane[i | 1]; });
+PHASOR_INLINE Vec min(Vec x, Vec y) {
+  return each_quad(x, y, [](Quad p, Quad q) { return choose(p < q, p, q); });
 }
+PHASOR_INLINE Vec abs(Vec x) {
+  return each_quad(x, [](Quad p) { return keep(QuadBits{} + 0x7FFFFFFF, p); });
+}
+PHASOR_INLINE Vec where_positive(Vec test, Vec x) {
+  return each_quad(test, x, [](Quad p, Quad q) { return keep(p > Quad{}, q); });
+}
+PHASOR_INLINE Vec swap_pairs(Vec x) {
+  return each_quad(x, [](Quad p) { return __builtin_shufflevector(p, p, 1, 0, 3, 2); });
+}
+template <int distance>
+PHASOR_INLINE Vec add_across(Vec x) {
+  if constexpr (distance == 8) return x + Vec{x.c, x.d, x.a, x.b};
+  if constexpr (distance == 4) return x + Vec{x.b, x.a, x.d, x.c};
+  if constexpr (distance == 2)
+    return each_quad(x, [](Quad p) { return p + __builtin_shufflevector(p, p, 2, 3, 0, 1); });
+  return x + swap_pairs(x);
+}
+PHASOR_INLINE float first_lane(Vec x) { return x.a[0]; }
+template <int distance>
+PHASOR_INLINE Vec fold(Vec x, Vec y) {
+  if constexpr (distance == 8) return {x.a + x.c, x.b + x.d, y.a + y.c, y.b + y.d};
+  if constexpr (distance == 4) return {x.a + x.b, x.c + x.d, y.a + y.b, y.c + y.d};
+  if constexpr (distance == 2)
+    return each_quad(x, y, [](Quad p, Quad q) {
+      return __builtin_shufflevector(p, q, 0, 1, 4, 5) + __builtin_shufflevector(p, q, 2, 3, 6, 7);
+    });
+  return each_quad(x, y, [](Quad p, Quad q) {
+    return __builtin_shufflevector(p, q, 0, 2, 4, 6) + __builtin_shufflevector(p, q, 1, 3, 5, 7);
+  });
+}
+PHASOR_INLINE Vec weave(Vec x, Vec y) {
+  return each_quad(x, y, [](Quad p, Quad q) { return __builtin_shufflevector(p, q, 0, 5, 2, 7); });
+}
+PHASOR_INLINE Vec twice_even(Vec x) {
+  return each_quad(x, [](Quad p) { return __builtin_shufflevector(p, p, 0, 0, 2, 2); });
+}
+PHASOR_INLINE Vec twice_odd(Vec x) {
+  return each_quad(x, [](Quad p) { return __builtin_shufflevector(p, p, 1, 1, 3, 3); });
+}
+PHASOR_INLINE Quad low_pairs(Quad p) { return __builtin_shufflevector(p, p, 0, 0, 1, 1); }
+PHASOR_INLINE Quad high_pairs(Quad p) { return __builtin_shufflevector(p, p, 2, 2, 3, 3); }
 PHASOR_INLINE Vec load_pairs(const float* p, Index count) {
-  return each_lane([&](int i) { return i / 2 < count ? p[i / 2] : 0.0f; });
+  const Vec x = load(p, count);
+  return {low_pairs(x.a), high_pairs(x.a), low_pairs(x.b), high_pairs(x.b)};
 }
-PHASOR_INLINE void store_pairs(float* p, Vec a, Vec b) {
-  for (int i = 0; i < 16; ++i) {
-    p[2 * i] = a.lane[i];
-    p[2 * i + 1] = b.lane[i];
-  }
+PHASOR_INLINE void store_pairs(float* p, Vec x, Vec y) {
+  const Vec low =
+      each_quad(x, y, [](Quad q, Quad r) { return __builtin_shufflevector(q, r, 0, 4, 1, 5); });
+  const Vec high =
+      each_quad(x, y, [](Quad q, Quad r) { return __builtin_shufflevector(q, r, 2, 6, 3, 7); });
+  store(p, {low.a, high.a, low.b, high.b});
+  store(p + 16, {low.c, high.c, low.d, high.d});
 }
-PHASOR_INLINE bool all_within(Vec a, float low, float high) {
+PHASOR_INLINE bool all_within(Vec x, float low, float high) {
+  float lane[16];
+  store(lane, x);
   bool within = true;
-  for (int i = 0; i < 16; ++i) within = within && a.lane[i] >= low && a.lane[i] <= high;
+  for (float v : lane) within = within && v >= low && v <= high;
   return within;
 }
-PHASOR_INLINE Vec signed_like(Vec a, Vec s) {
-  return each_lane([&](int i) {
-    return s.lane[i] == 0 ? 0.0f : s.lane[i] < 0 ? 0.0f - a.lane[i] : a.lane[i];
-  });
+PHASOR_INLINE Vec signed_like(Vec x, Vec s) {
+  return each_quad(
+      x, s, [](Quad p, Quad q) { return keep(q != Quad{}, choose(q < Quad{}, Quad{} - p, p)); });
 }
 
 #endif
