@@ -72,7 +72,9 @@ void resolve_norm(Config& cell, const NormCatalog& catalog, const Places& places
     if (key.path.starts_with(kNormPrefix)) known.push_back(leaf_of(key.path));
   }
   for (const NormParam& param : norm->params) known.push_back(param.name);
-  for (auto& [name, value] : cell.norm.params) {
+  for (auto& entry : cell.norm.params) {  // clang 14 lets no lambda capture structured bindings
+    const std::string& name = entry.first;
+    Scalar& value = entry.second;
     const std::string where = place(places, std::string(kNormPrefix) + name);
     const auto param = std::find_if(norm->params.begin(), norm->params.end(),
                                     [&](const NormParam& p) { return p.name == name; });
