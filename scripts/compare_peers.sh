@@ -15,22 +15,21 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PYTHONDONTWRITEBYTECODE=1
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
-PHASOR_COMMAND="scripts/compare_peers.sh $*"
-export PHASOR_COMMAND
 
 venv=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/phasor-peers
 name=peers
 dry_run=false
+shown=(scripts/compare_peers.sh)  # as the report names the command: without this machine's paths
 arguments=(--bench "${PHASOR_BUILD_DIR:-$root/build}/bin/phasor-bench")
 while (($# > 0)); do
   case $1 in
     -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --venv | --name)
       (($# > 1)) || { echo "compare_peers: $1 needs a value" >&2; exit 2; }
-      if [[ $1 == --venv ]]; then venv=$2; else name=$2; fi
+      if [[ $1 == --venv ]]; then venv=$2; else name=$2; shown+=("$1" "$2"); fi
       shift ;;
     --dry-run) dry_run=true; arguments+=("$1") ;;
-    *) arguments+=("$1") ;;
+    *) arguments+=("$1"); shown+=("$1") ;;
   esac
   shift
 done
@@ -39,6 +38,7 @@ if ! command -v python3 >/dev/null; then
   echo "compare_peers: skipped, python3 is not installed" >&2
   exit 77
 fi
+export PHASOR_COMMAND="${shown[*]}"
 python=python3
 if ! $dry_run; then
   python=$venv/bin/python

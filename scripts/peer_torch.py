@@ -154,7 +154,9 @@ class Workers:
         environment.update(
             OMP_NUM_THREADS=str(threads), OMP_PROC_BIND="close", OMP_PLACES="cores",
             MALLOC_MMAP_THRESHOLD_="1073741824", MALLOC_TRIM_THRESHOLD_="1073741824",
-            MALLOC_TOP_PAD_="67108864", PYTHONDONTWRITEBYTECODE="1")
+            MALLOC_TOP_PAD_="67108864",
+            MALLOC_ARENA_MAX="1",  # the backward thread's own arena could not hold large blocks
+            PYTHONDONTWRITEBYTECODE="1")
         self.processes = []
         self.messages = tempfile.TemporaryFile("w+")
         try:
