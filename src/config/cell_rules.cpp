@@ -5,7 +5,7 @@
 
 #include "config/json_text.h"
 #include "config/keys.h"
-#include "config/nearest_name.h"
+#include "core/nearest_name.h"
 
 namespace phasor {
 namespace {

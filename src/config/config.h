@@ -43,7 +43,7 @@ struct DataConfig {
 
 struct ModelConfig {
   std::string arch = "resnet20";
-  std::int64_t width = 1;
+  double width = 1;
   ShortcutKind shortcut = ShortcutKind::projection;
   InitKind init = InitKind::kaiming_fan_out;
 };

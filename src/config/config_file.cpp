@@ -6,7 +6,7 @@
 #include <memory>
 #include <system_error>
 
-#include "config/nearest_name.h"
+#include "core/nearest_name.h"
 #include "phasor/error.h"
 
 namespace phasor {

@@ -8,7 +8,7 @@
 #include "config/identity.h"
 #include "config/json_text.h"
 #include "config/keys.h"
-#include "config/nearest_name.h"
+#include "core/nearest_name.h"
 #include "config/section_reader.h"
 #include "phasor/error.h"
 

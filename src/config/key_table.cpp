@@ -174,8 +174,8 @@ void add_data(std::vector<Key>& t) {
 void add_model(std::vector<Key>& t) {
   const auto section = &Config::model;
   t.push_back(row("model.arch", architectures(), "The network.", section, &ModelConfig::arch));
-  t.push_back(row("model.width", between(1, 64), "Multiplies the number of channels.", section,
-                  &ModelConfig::width));
+  t.push_back(row("model.width", above(0, 64), "Multiplies the numbers of channels, rounded.",
+                  section, &ModelConfig::width));
   t.push_back(row("model.shortcut", one_of({"projection", "pad"}),
                   "Shortcut where shapes change: 1x1 convolution and norm, or zero channels.",
                   section, &ModelConfig::shortcut));

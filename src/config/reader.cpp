@@ -10,7 +10,7 @@
 #include "config/expand.h"
 #include "config/json_text.h"
 #include "config/keys.h"
-#include "config/nearest_name.h"
+#include "core/nearest_name.h"
 #include "config/section_reader.h"
 #include "phasor/error.h"
 

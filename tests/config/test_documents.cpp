@@ -10,7 +10,7 @@
 #include "config/expand.h"
 #include "config/identity.h"
 #include "config/keys.h"
-#include "config/nearest_name.h"
+#include "core/nearest_name.h"
 
 using namespace phasor;
 using namespace phasor::testing;
