@@ -1,0 +1,277 @@
+// Norms of rows, backward: ReLU mask, residual split and all gradients.
+//
+//   for each block of sixteen rows (one row where a row has several positions)
+//     dot = sum d h, for the deviation also sum d              d = gain * masked dy,
+//                                                              h = (x - mean) * inverse
+//     for each vector of channels, pair of rows:
+//       dskip = masked dy
+//       dx = (d - h dot/n) * inverse       (deviation: d - sum/n; phasors: v for h, v = z / |z|;
+//                                           absolute: the sign of x for h)
+//       chains of dgain (masked dy * h) and dbias (masked dy)
+//
+// The chains of dgain and dbias run over rows (positions) in order, one for each channel, and are
+// added to the result after every 1,024 of them and at the end; they wait on the stack, which
+// bounds the channels of this path. |z| of two rows shares one square root and one divide. Rows
+// that the forward pass gave to the reference go there again.
+#include "kernels/chain.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/norm_sums.h"
+#include "kernels/reference/reference.h"
+
+namespace phasor::kernels::PHASOR_ISA {
+namespace {
+
+constexpr Index kMostChannels = 2048;
+constexpr float kTinySquare = 0x1p-100f;
+
+struct Chains {
+  alignas(64) float gain[kMostChannels];
+  alignas(64) float bias[kMostChannels];
+  Index length = 0;
+
+  explicit Chains(Index channels) { clear(channels); }
+  void clear(Index channels) {
+    for (Index c = 0; c < channels; c += kLanes) {
+      store(gain + c, zero());
+      store(bias + c, zero());
+    }
+    length = 0;
+  }
+  /// Counts rows and ends the chain when it is full.
+  void advance(const NormRows& s, const NormBackward<float>& a, Index rows) {
+    length += rows;
+    if (length >= kChain) end(s, a);
+  }
+  void end(const NormRows& s, const NormBackward<float>& a) {
+    if (a.dgain != nullptr && s.gain_per_pair)
+      for (Index c = 0; c + 1 < s.channels; c += 2) a.dgain[c / 2] += gain[c] + gain[c + 1];
+    if (a.dgain != nullptr && !s.gain_per_pair)
+      for (Index c = 0; c < s.channels; ++c) a.dgain[c] += gain[c];
+    if (a.dbias != nullptr)
+      for (Index c = 0; c < s.channels; ++c) a.dbias[c] += bias[c];
+    clear(s.channels);
+  }
+};
+
+PHASOR_INLINE Vec gain_at(const NormRows& s, const float* gain, Index c, Index lanes) {
+  if (gain == nullptr) return splat(1.0f);
+  return s.gain_per_pair ? load_pairs(gain + c / 2, lanes / 2) : load_lanes(gain + c, lanes);
+}
+
+template <bool relu>
+PHASOR_INLINE Vec masked_dy(const NormBackward<float>& a, Index i, Index lanes) {
+  const Vec g = load_lanes(a.dy + i, lanes);
+  if constexpr (relu) return where_positive(load_lanes(a.out + i, lanes), g);
+  return g;
+}
+
+/// What the second loop needs of each row; lanes or array elements are rows.
+struct Rows {
+  alignas(64) float mean[kBlock], inverse[kBlock], shift[kBlock], slope[kBlock];
+};
+
+/// shift = sum(d) / n (deviation only), slope = dot / n (dot / P for phasors).
+template <Statistic kind, bool relu>
+__attribute__((noinline)) void reduce(const NormRows& s, const NormBackward<float>& a, Index first,
+                                      Index count, Rows& rows) {
+  constexpr bool centred = kind == Statistic::deviation;
+  const Index size = s.row_size();
+  const auto sums = [&](auto term) __attribute__((always_inline)) {
+    const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
+      const Index r = i < count ? i : count - 1, start = (first + r) * size;
+      return over_row(
+          s, [&](Vec acc, Index offset, Index c, Index lanes) __attribute__((always_inline)) {
+            const Index at = start + offset;
+            const Vec d = gain_at(s, a.gain, c, lanes) * masked_dy<relu>(a, at, lanes);
+            return term(acc, d, at, r, lanes);
+          });
+    };
+    return count == 1 ? sum_lanes_of(lane_sums(0)) : sums_of_rows(lane_sums);
+  };
+  const Vec dot =
+      sums([&](Vec acc, Vec d, Index at, Index r, Index lanes) __attribute__((always_inline)) {
+        Vec x = load_lanes(a.x + at, lanes);
+        if constexpr (centred) x = x - splat(rows.mean[r]);
+        return fma(d, x * splat(rows.inverse[r]), acc);
+      });
+  const Index n = kind == Statistic::mean_pair_modulus ? size / 2 : size;
+  store(rows.slope, dot / splat(static_cast<float>(n)));
+  if constexpr (centred) {
+    const Vec sum = sums([](Vec acc, Vec d, Index, Index, Index)
+                             __attribute__((always_inline)) { return acc + d; });
+    store(rows.shift, sum / splat(static_cast<float>(size)));
+  }
+}
+
+/// `count` stretches of `channels` numbers from `offset` on; row r of them uses rows[r * step].
+struct Stretch {
+  Index count, offset, step;
+};
+
+template <Statistic kind, bool relu>
+__attribute__((noinline)) void apply(const NormRows& s, const NormBackward<float>& a,
+                                     const Rows& rows, const Stretch& t, Chains& chains) {
+  const Vec eps = splat(static_cast<float>(s.eps)), one = splat(1.0f);
+  for (Index c = 0; c < s.channels; c += kLanes) {
+    const Index left = s.channels - c, lanes = left < kLanes ? left : kLanes;
+    const Vec gain = gain_at(s, a.gain, c, lanes);
+    Vec gain_chain = load(chains.gain + c), bias_chain = load(chains.bias + c);
+
+    // One vector of one row; `unit` is z / |z| where the statistic is of phasors.
+    const auto finish = [&](Index r, Vec x, Vec unit, Index width) __attribute__((always_inline)) {
+      const Index i = t.offset + r * s.channels + c, at = r * t.step;
+      const Vec inverse = splat(rows.inverse[at]), slope = splat(rows.slope[at]);
+      const Vec g = masked_dy<relu>(a, i, width);
+      const Vec h = (kind == Statistic::deviation ? x - splat(rows.mean[at]) : x) * inverse;
+      gain_chain = fma(g, h, gain_chain);
+      bias_chain = bias_chain + g;
+      Vec d = gain * g;
+      if constexpr (kind == Statistic::deviation) d = d - splat(rows.shift[at]);
+      if constexpr (kind == Statistic::mean_pair_modulus)
+        d = fnma(unit, slope, d);
+      else if constexpr (kind == Statistic::mean_absolute)
+        d = d - signed_like(slope, x);
+      else
+        d = fnma(h, slope, d);
+      Vec dx = d * inverse;
+      if (a.dskip != nullptr)
+        width == kLanes ? store(a.dskip + i, g) : store(a.dskip + i, g, width);
+      if (a.accumulate) dx = dx + load_lanes(a.dx + i, width);
+      width == kLanes ? store(a.dx + i, dx) : store(a.dx + i, dx, width);
+    };
+    const auto run = [&](Index width) __attribute__((always_inline)) {
+      const auto x_of = [&](Index r) __attribute__((always_inline)) {
+        return load_lanes(a.x + t.offset + r * s.channels + c, width);
+      };
+      if constexpr (kind == Statistic::mean_pair_modulus) {
+        for (Index r = 0; r < t.count; r += 2) {
+          const bool second = r + 1 < t.count;
+          const Vec x0 = x_of(r), x1 = second ? x_of(r + 1) : x0;
+          const Vec m = moduli(x0, x1, eps);
+          const Vec w = where_positive(m, one / m);  // the zero phasor at eps 0 has slope zero
+          finish(r, x0, x0 * twice_even(w), width);
+          if (second) finish(r + 1, x1, x1 * twice_odd(w), width);
+        }
+      } else {
+        for (Index r = 0; r < t.count; ++r) finish(r, x_of(r), zero(), width);
+      }
+    };
+    if (lanes == kLanes)
+      run(kLanes);
+    else
+      run(lanes);
+    store(chains.gain + c, gain_chain);
+    store(chains.bias + c, bias_chain);
+  }
+}
+
+/// Whether a phasor of the row is so small that its square is lost, though it is not zero. Matters
+/// only where eps does not cover it.
+bool has_tiny_phasor(const NormRows& s, const float* x) {
+  const Vec found = over_row(
+      s, [&](Vec acc, Index offset, Index, Index lanes) __attribute__((always_inline)) {
+        const Vec v = load_lanes(x + offset, lanes);
+        return max(acc, where_positive(splat(kTinySquare) - squared_moduli(v), abs(v)));
+      });
+  return !all_within(found, 0, 0);
+}
+
+/// One row by the reference; its part of dgain and dbias joins the result at once.
+void redo(const NormRows& s, const NormBackward<float>& a, Index row) {
+  NormRows one = s;
+  one.rows = 1;
+  const Index at = row * s.row_size();
+  NormBackward<float> b = a;
+  b.x += at;
+  if (b.out != nullptr) b.out += at;
+  b.saved += 2 * row;
+  b.dy += at;
+  b.dx += at;
+  if (b.dskip != nullptr) b.dskip += at;
+  reference::norm_backward<float>(one, b);
+}
+
+template <Statistic kind, bool relu>
+void backward(const NormRows& s, const NormBackward<float>& a) {
+  Chains chains(s.channels);
+  const bool look_for_tiny = kind == Statistic::mean_pair_modulus && s.eps < kTinySquare;
+  const Index size = s.row_size(), block = s.positions == 1 ? kBlock : 1;
+  for (Index first = 0; first < s.rows; first += block) {
+    const Index count = s.rows - first < block ? s.rows - first : block;
+    Rows rows;
+    bool safe[kBlock], all_safe = true;
+    for (Index r = 0; r < count; ++r) {
+      rows.mean[r] = a.saved[2 * (first + r)];
+      rows.inverse[r] = a.saved[2 * (first + r) + 1];
+      safe[r] = rows.inverse[r] >= kLeastInverse && rows.inverse[r] <= kMostInverse &&
+                !(look_for_tiny && has_tiny_phasor(s, a.x + (first + r) * size));
+      all_safe = all_safe && safe[r];
+    }
+    if (all_safe || s.positions > 1) {
+      if (!all_safe) {
+        redo(s, a, first);
+        continue;
+      }
+      reduce<kind, relu>(s, a, first, count, rows);
+      if (s.positions == 1) {
+        apply<kind, relu>(s, a, rows, {count, first * size, 1}, chains);
+        chains.advance(s, a, count);
+      } else {
+        for (Index p = 0; p < s.positions;) {
+          Index part = s.positions - p < 2 * kBlock ? s.positions - p : 2 * kBlock;
+          if (part > kChain - chains.length) part = kChain - chains.length;
+          apply<kind, relu>(s, a, rows, {part, first * size + p * s.channels, 0}, chains);
+          chains.advance(s, a, part);
+          p += part;
+        }
+      }
+      continue;
+    }
+    for (Index r = 0; r < count; ++r) {
+      if (safe[r]) {
+        Rows one;
+        one.mean[0] = rows.mean[r];
+        one.inverse[0] = rows.inverse[r];
+        reduce<kind, relu>(s, a, first + r, 1, one);
+        apply<kind, relu>(s, a, one, {1, (first + r) * size, 0}, chains);
+      } else {
+        redo(s, a, first + r);
+      }
+    }
+    chains.advance(s, a, count);
+  }
+  chains.end(s, a);
+}
+
+template <Statistic kind>
+void backward(const NormRows& s, const NormBackward<float>& a) {
+  if (s.relu)
+    backward<kind, true>(s, a);
+  else
+    backward<kind, false>(s, a);
+}
+
+}  // namespace
+
+void norm_backward(const NormRows& s, const NormBackward<float>& a) {
+  if (s.channels > kMostChannels) {
+    reference::norm_backward<float>(s, a);
+    return;
+  }
+  switch (s.statistic) {
+    case Statistic::deviation:
+      backward<Statistic::deviation>(s, a);
+      break;
+    case Statistic::root_mean_square:
+      backward<Statistic::root_mean_square>(s, a);
+      break;
+    case Statistic::mean_pair_modulus:
+      backward<Statistic::mean_pair_modulus>(s, a);
+      break;
+    case Statistic::mean_absolute:
+      backward<Statistic::mean_absolute>(s, a);
+      break;
+  }
+}
+
+}  // namespace phasor::kernels::PHASOR_ISA
