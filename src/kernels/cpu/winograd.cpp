@@ -21,13 +21,12 @@ bool supports(const ConvShape& s) {
   return s.kernel == 3 && s.stride == 1 && s.c_in >= 16 && s.c_out >= 16;
 }
 
-/// Tiles that are transformed and multiplied together.
-Index block_tiles(const Problem& p, Index tiles) {
-  return smaller(p.c_from >= 64 ? 32 : 16, tiles);
-}
+/// Tiles that are transformed and multiplied together: more where the weights are many.
+constexpr int kFew = 16, kMany = 32;
+int capacity_of(const Problem& p) { return p.c_from >= 64 ? kMany : kFew; }
 
 template <class F>
-constexpr Index kPositions = F::kPoints * F::kPoints;
+constexpr Index kPositions = F::kPoints* F::kPoints;
 
 /// Transformed weights: for each group of up to 32 output channels [points^2][c_from][16 or 32].
 template <class F>
@@ -35,12 +34,12 @@ Index prepared_size(const Problem& p) {
   return kPositions<F> * p.c_from * ceil_div(p.c_to, kLanes) * kLanes;
 }
 
+Index zeros_size(const Problem& p) { return 6 * ceil_div(p.c_from, kLanes) * kLanes; }
+
 template <class F>
 Index workspace_size(const Problem& p) {
-  const Index tiles = block_tiles(p, Grid<F>(p.n, p.height, p.width).count);
-  const Index zeros = ceil_div(F::kPoints * p.c_from, kLanes) * kLanes;
-  return zeros + kPositions<F> * (position_stride(ceil_div(p.c_from, kLanes), tiles) +
-                                  position_stride(kGroup, tiles));
+  const Index block = capacity_of(p) == kMany ? kBlockStride<F, kMany> : kBlockStride<F, kFew>;
+  return zeros_size(p) + (ceil_div(p.c_from, kLanes) + kGroup) * block;
 }
 
 /// Transforms the weights of sixteen output channels and one input channel; `taps` holds
@@ -62,8 +61,7 @@ PHASOR_INLINE void prepare(const Problem& p, float* prepared, Weight weight) {
     const Index group = block / kGroup * kGroup;
     const Index width = smaller(kGroup, blocks - group) * kLanes;
     const Index stride = p.c_from * width;
-    float* out =
-        prepared + group * kLanes * kPositions<F> * p.c_from + (block - group) * kLanes;
+    float* out = prepared + group * kLanes * kPositions<F> * p.c_from + (block - group) * kLanes;
     const Index lanes = smaller(kLanes, p.c_to - block * kLanes);
     for (Index first = 0; first < p.c_from; first += kLanes) {
       const Index count = smaller(kLanes, p.c_from - first);
@@ -96,44 +94,45 @@ void prepare_backward(const ConvShape& s, const float* weights, float* prepared)
   });
 }
 
-/// m[v][tile][16] = v[block][tile][16] x u[c_from][width] for one position.
-template <int vectors>
-PHASOR_INLINE void multiply_position(Index tiles, Index capacity, Index c_from, const float* v,
-                                     const float* u, Index width, float* m) {
+/// m[vector][tile][16] = v[block][tile][16] x u[c_from][width] for one position.
+template <class F, int capacity, int vectors>
+PHASOR_INLINE void multiply_position(Index tiles, Index c_from, const float* v, const float* u,
+                                     Index width, float* m) {
   constexpr int most = vectors == 1 ? kRows1 : kRows2;
   cover_rows<most>(tiles, [&](auto rows, Index first) PHASOR_INLINE_LAMBDA {
-    Vec acc[decltype(rows)::at][vectors];
+    constexpr int count = decltype(rows)::at;
+    Vec acc[count][vectors];
     clear(acc);
     const float* a = v + first * kLanes;
     const float* b = u;
     for (Index c = 0; c < c_from; c += kLanes) {
-      multiply<decltype(rows)::at, vectors, kLanes, 1>(acc, smaller(kLanes, c_from - c), a, b,
-                                                          width, kLanes);
-      a += capacity * kLanes;
+      multiply<count, vectors, kLanes, 1>(acc, smaller(kLanes, c_from - c), a, b, width, kLanes);
+      a += kBlockStride<F, capacity>;
       b += kLanes * width;
     }
-    unroll<decltype(rows)::at>([&](auto r) PHASOR_INLINE_LAMBDA {
+    unroll<count>([&](auto r) PHASOR_INLINE_LAMBDA {
       unroll<vectors>([&](auto k) PHASOR_INLINE_LAMBDA {
-        store(m + (k * capacity + first + r) * kLanes, acc[r][k]);
+        store(m + k * kBlockStride<F, capacity> + (first + r) * kLanes, acc[r][k]);
       });
     });
   });
 }
 
 /// Writes the outputs of sixteen (or the last `lanes`) channels of one tile.
-template <class F, bool accumulate>
-PHASOR_INLINE void write_tile(const float* m, Index stride, float* to, Index row_step, Index step,
-                              Index rows, Index columns, Index lanes) {
+template <class F, int capacity, bool accumulate>
+PHASOR_INLINE void write_tile(const float* m, float* to, Index row_step, Index step, Index rows,
+                              Index columns, Index lanes) {
+  constexpr int stride = kPositionStride<capacity>;
   for (Index part = 0; part < kLanes; part += kPartLanes) {
     if (rows >= F::kSide && columns >= F::kSide && lanes >= kLanes) {
-      transform_output<F>(m + part, stride, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
+      transform_output<F, stride>(m + part, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
         float* pixel = to + i * row_step + j * step + part;
         if constexpr (accumulate) y = part_load(pixel) + y;
         store(pixel, y);
       });
     } else {
       const Mask mask = first_lanes(lanes - part);
-      transform_output<F>(m + part, stride, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
+      transform_output<F, stride>(m + part, [&](auto i, auto j, Part y) PHASOR_INLINE_LAMBDA {
         if (i >= rows || j >= columns) return;
         float* pixel = to + i * row_step + j * step + part;
         if constexpr (accumulate) y = part_load(pixel, mask) + y;
@@ -143,55 +142,62 @@ PHASOR_INLINE void write_tile(const float* m, Index stride, float* to, Index row
   }
 }
 
-template <class F, bool accumulate>
-void write_block(const Grid<F>& grid, Index first, Index tiles, Index capacity, const float* m,
-                 Index stride, Index vectors, Index channel, Index c_to, float* to) {
+/// Writes `vectors` blocks of 16 channels from `channel` on for the tiles of a block.
+template <class F, int capacity, bool accumulate>
+void write_block(const Grid<F>& grid, Index first, Index tiles, const float* m, Index vectors,
+                 Index channel, Index c_to, float* to) {
   TileWalk<F> tile(grid, first);
   for (Index t = 0; t < tiles; ++t, tile.next()) {
     float* corner =
         to + ((tile.image * grid.height + tile.top()) * grid.width + tile.left()) * c_to + channel;
-    for (Index v = 0; v < vectors; ++v)
-      write_tile<F, accumulate>(m + (v * capacity + t) * kLanes, stride, corner + v * kLanes,
-                                grid.width * c_to, c_to, grid.height - tile.top(),
-                                grid.width - tile.left(), c_to - channel - v * kLanes);
+    for (Index k = 0; k < vectors; ++k)
+      write_tile<F, capacity, accumulate>(
+          m + k * kBlockStride<F, capacity> + t * kLanes, corner + k * kLanes, grid.width * c_to,
+          c_to, grid.height - tile.top(), grid.width - tile.left(), c_to - channel - k * kLanes);
   }
 }
 
-template <class F>
+template <class F, int capacity>
 void convolve(const Problem& p, const float* from, const float* prepared, float* to,
               bool accumulate, float* workspace) {
   const Grid<F> grid(p.n, p.height, p.width);
-  const Index capacity = block_tiles(p, grid.count);
-  const Index v_stride = position_stride(ceil_div(p.c_from, kLanes), capacity);
-  const Index m_stride = position_stride(kGroup, capacity);
-  const Index zeros = ceil_div(F::kPoints * p.c_from, kLanes) * kLanes;
+  const Index zeros = zeros_size(p);
   float* v = workspace + zeros;
-  float* m = v + kPositions<F> * v_stride;
+  float* m = v + ceil_div(p.c_from, kLanes) * kBlockStride<F, capacity>;
   for (Index i = 0; i < zeros; i += kLanes) store(workspace + i, zero());
 
   const Index blocks = ceil_div(p.c_to, kLanes);
   for (Index first = 0; first < grid.count; first += capacity) {
     const Index tiles = smaller(capacity, grid.count - first);
-    transform_block<F, InputPatch<F>>(grid, first, tiles, capacity,
-                                      {from, p.c_from, p.c_from}, workspace, v);
+    transform_block<F, InputPatch<F>, capacity>(grid, first, tiles, {from, p.c_from, p.c_from},
+                                                workspace, v);
     const float* u = prepared;
     for (Index group = 0; group < blocks; group += kGroup) {
       const Index vectors = smaller(kGroup, blocks - group), width = vectors * kLanes;
       for (Index position = 0; position < kPositions<F>; ++position, u += p.c_from * width) {
-        const float* v_position = v + position * v_stride;
-        float* m_position = m + position * m_stride;
+        const float* v_position = v + position * kPositionStride<capacity>;
+        float* m_position = m + position * kPositionStride<capacity>;
         if (vectors == kVectors) {
-          multiply_position<kVectors>(tiles, capacity, p.c_from, v_position, u, width, m_position);
+          multiply_position<F, capacity, kVectors>(tiles, p.c_from, v_position, u, width,
+                                                   m_position);
         } else {
           for (Index k = 0; k < vectors; ++k)
-            multiply_position<1>(tiles, capacity, p.c_from, v_position, u + k * kLanes, width,
-                                 m_position + k * capacity * kLanes);
+            multiply_position<F, capacity, 1>(tiles, p.c_from, v_position, u + k * kLanes, width,
+                                              m_position + k * kBlockStride<F, capacity>);
         }
       }
-      const auto write = accumulate ? write_block<F, true> : write_block<F, false>;
-      write(grid, first, tiles, capacity, m, m_stride, vectors, group * kLanes, p.c_to, to);
+      const auto write =
+          accumulate ? write_block<F, capacity, true> : write_block<F, capacity, false>;
+      write(grid, first, tiles, m, vectors, group * kLanes, p.c_to, to);
     }
   }
+}
+
+template <class F>
+void run(const Problem& p, const float* from, const float* prepared, float* to, bool accumulate,
+         float* workspace) {
+  const auto convolve_by = capacity_of(p) == kMany ? convolve<F, kMany> : convolve<F, kFew>;
+  convolve_by(p, from, prepared, to, accumulate, workspace);
 }
 
 template <class F>
@@ -203,7 +209,7 @@ constexpr ConvPass<float> forward_pass(const char* name) {
           [](const ConvShape& s) { return workspace_size<F>(forward_problem(s)); },
           [](const ConvShape& s, const float* from, const float* prepared, float* to,
              bool accumulate, float* workspace) {
-            convolve<F>(forward_problem(s), from, prepared, to, accumulate, workspace);
+            run<F>(forward_problem(s), from, prepared, to, accumulate, workspace);
           }};
 }
 
@@ -216,7 +222,7 @@ constexpr ConvPass<float> backward_pass(const char* name) {
           [](const ConvShape& s) { return workspace_size<F>(backward_problem(s)); },
           [](const ConvShape& s, const float* from, const float* prepared, float* to,
              bool accumulate, float* workspace) {
-            convolve<F>(backward_problem(s), from, prepared, to, accumulate, workspace);
+            run<F>(backward_problem(s), from, prepared, to, accumulate, workspace);
           }};
 }
 

@@ -31,6 +31,7 @@ PHASOR_INLINE Part part_load(const float* p, Mask mask) {
 }
 PHASOR_INLINE void store(float* p, Part a) { _mm256_storeu_ps(p, a.v); }
 PHASOR_INLINE void store(float* p, Part a, Mask mask) { _mm256_maskstore_ps(p, mask.lanes, a.v); }
+PHASOR_INLINE Mask in_register(Mask mask) { return mask; }
 PHASOR_INLINE Part operator+(Part a, Part b) { return {_mm256_add_ps(a.v, b.v)}; }
 PHASOR_INLINE Part operator-(Part a, Part b) { return {_mm256_sub_ps(a.v, b.v)}; }
 PHASOR_INLINE Part operator*(Part a, Part b) { return {_mm256_mul_ps(a.v, b.v)}; }
@@ -48,22 +49,24 @@ PHASOR_INLINE Part part_load(const float* p) { return load(p); }
 struct Mask {
   __mmask16 lanes;
 };
-PHASOR_INLINE Mask first_lanes(Index count) {
-  return {first(smaller(larger(count, 0), kLanes))};
-}
+PHASOR_INLINE Mask first_lanes(Index count) { return {first(smaller(larger(count, 0), kLanes))}; }
 PHASOR_INLINE Part part_load(const float* p, Mask mask) {
   return {_mm512_maskz_loadu_ps(mask.lanes, p)};
 }
-PHASOR_INLINE void store(float* p, Part a, Mask mask) {
-  _mm512_mask_storeu_ps(p, mask.lanes, a.v);
+PHASOR_INLINE void store(float* p, Part a, Mask mask) { _mm512_mask_storeu_ps(p, mask.lanes, a.v); }
+/// The same mask, in a mask register from here on (GCC would load it anew for every use).
+PHASOR_INLINE Mask in_register(Mask mask) {
+  asm("" : "+Yk"(mask.lanes));
+  return mask;
 }
 #else
 struct Mask {
   Index count;
 };
-PHASOR_INLINE Mask first_lanes(Index count) { return {count}; }
+PHASOR_INLINE Mask first_lanes(Index count) { return {smaller(larger(count, 0), kLanes)}; }
 PHASOR_INLINE Part part_load(const float* p, Mask mask) { return load(p, mask.count); }
 PHASOR_INLINE void store(float* p, Part a, Mask mask) { store(p, a, mask.count); }
+PHASOR_INLINE Mask in_register(Mask mask) { return mask; }
 #endif
 
 #endif

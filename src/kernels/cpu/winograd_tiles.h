@@ -6,11 +6,13 @@
 
 namespace phasor::kernels::PHASOR_ISA {
 
-/// Transformed values of a block: [points^2][channel blocks of 16][tiles][16]. One line is added to
-/// each position, so that the positions of a tile do not fall into one set of the cache.
-PHASOR_INLINE Index position_stride(Index channel_blocks, Index tiles) {
-  return channel_blocks * tiles * kLanes + kLanes;
-}
+/// Transformed values of a block of `capacity` tiles: [channel block of 16][points^2][tile][16],
+/// with one line more for each position, so that the positions of a tile spread over the cache's
+/// sets. Constant strides: 36 addresses computed at run time would not fit into the registers.
+template <int capacity>
+constexpr int kPositionStride = capacity* static_cast<int>(kLanes) + static_cast<int>(kLanes);
+template <class F, int capacity>
+constexpr Index kBlockStride = F::kPoints* F::kPoints* kPositionStride<capacity>;
 
 template <class F>
 struct Grid {
@@ -60,19 +62,19 @@ PHASOR_INLINE void column_masks(Index first_column, Index width, Index lanes, Ma
 template <class F>
 struct InputPatch {
   static constexpr int kSize = F::kPoints, kBorder = 1;
-  template <bool masked>
+  template <bool masked, int stride>
   static PHASOR_INLINE void transform(const Patch& patch, Index channel, const Mask* mask,
-                                      float* out, Index stride) {
-    transform_input<F, masked>(patch, channel, mask, out, stride);
+                                      float* out) {
+    transform_input<F, masked, stride>(patch, channel, mask, out);
   }
 };
 template <class F>
 struct GradientPatch {
   static constexpr int kSize = F::kSide, kBorder = 0;
-  template <bool masked>
+  template <bool masked, int stride>
   static PHASOR_INLINE void transform(const Patch& patch, Index channel, const Mask* mask,
-                                      float* out, Index stride) {
-    transform_gradient<F, masked>(patch, channel, mask, out, stride);
+                                      float* out) {
+    transform_gradient<F, masked, stride>(patch, channel, mask, out);
   }
 };
 
@@ -83,14 +85,13 @@ struct Channels {
   Index step, count;
 };
 
-/// Transforms the tiles [first, first + tiles) into out[p][block][tile][16], blocks holding
-/// `capacity` tiles. `zeros` is a line of kSize * step zeros for rows outside the image. Lanes
-/// beyond the last channel become zero.
-template <class F, class Kind>
-void transform_block(const Grid<F>& grid, Index first, Index tiles, Index capacity,
-                     const Channels& channels, const float* zeros, float* out) {
-  constexpr int size = Kind::kSize;
-  const Index stride = position_stride(ceil_div(channels.count, kLanes), capacity);
+/// Transforms the tiles [first, first + tiles), at most `capacity`, into blocks of 16 channels at
+/// `out`. `zeros` is a line of kSize * step zeros for rows outside the image. Lanes beyond the last
+/// channel become zero.
+template <class F, class Kind, int capacity>
+void transform_block(const Grid<F>& grid, Index first, Index tiles, const Channels& channels,
+                     const float* zeros, float* out) {
+  constexpr int size = Kind::kSize, stride = kPositionStride<capacity>;
   const Index whole = channels.count / kLanes * kLanes;
   const Index row_step = grid.width * channels.step;
   TileWalk<F> tile(grid, first);
@@ -106,23 +107,21 @@ void transform_block(const Grid<F>& grid, Index first, Index tiles, Index capaci
     }
     float* to = out + t * kLanes;
     const bool edge = left < 0 || left + size > grid.width;
-    Mask mask[size];
+    Mask mask[size] = {};
     if (edge) column_masks<size>(left, grid.width, kPartLanes, mask);
-    for (Index c = 0; c < whole; c += kLanes) {
-      float* to_block = to + c * capacity;
+    for (Index c = 0; c < whole; c += kLanes, to += kBlockStride<F, capacity>) {
       for (Index part = 0; part < kLanes; part += kPartLanes) {
         if (edge) {
-          Kind::template transform<true>(patch, c + part, mask, to_block + part, stride);
+          Kind::template transform<true, stride>(patch, c + part, mask, to + part);
         } else {
-          Kind::template transform<false>(patch, c + part, mask, to_block + part, stride);
+          Kind::template transform<false, stride>(patch, c + part, mask, to + part);
         }
       }
     }
     if (whole < channels.count) {
       for (Index part = 0; part < kLanes; part += kPartLanes) {
         column_masks<size>(left, grid.width, channels.count - whole - part, mask);
-        Kind::template transform<true>(patch, whole + part, mask, to + whole * capacity + part,
-                                       stride);
+        Kind::template transform<true, stride>(patch, whole + part, mask, to + part);
       }
     }
   }

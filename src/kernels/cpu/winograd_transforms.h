@@ -97,9 +97,7 @@ struct F2 {
   static constexpr int kSide = 2, kPoints = 4;
 
   static constexpr int kInputGroups = 3, kOutputGroups = 2;
-  static constexpr int input_group(int result) {
-    return result == 0 ? 1 : result == 3 ? 2 : 0;
-  }
+  static constexpr int input_group(int result) { return result == 0 ? 1 : result == 3 ? 2 : 0; }
   static constexpr int output_group(int result) { return result; }
 
   template <int group>
@@ -141,10 +139,14 @@ struct Patch {
 
 /// B^T d B for one part of sixteen channels at offset `channel`; position p is stored at
 /// out + p * stride. With `masked`, only the lanes of mask[j] are read of column j.
-template <class F, bool masked>
-PHASOR_INLINE void transform_input(const Patch& patch, Index channel, const Mask* mask, float* out,
-                                   Index stride) {
+template <class F, bool masked, int stride>
+PHASOR_INLINE void transform_input(const Patch& patch, Index channel, const Mask* masks,
+                                   float* out) {
   constexpr int points = F::kPoints;
+  Mask mask[points] = {};
+  if constexpr (masked) {
+    unroll<points>([&](auto j) PHASOR_INLINE_LAMBDA { mask[j] = in_register(masks[j]); });
+  }
   unroll<F::kInputGroups>([&](auto group) PHASOR_INLINE_LAMBDA {
     constexpr int g = decltype(group)::at;
     Part columns[points][points];
@@ -177,9 +179,9 @@ PHASOR_INLINE void transform_input(const Patch& patch, Index channel, const Mask
 }
 
 /// A dy A^T in the same way: what the weight gradient multiplies with the transformed input.
-template <class F, bool masked>
+template <class F, bool masked, int stride>
 PHASOR_INLINE void transform_gradient(const Patch& patch, Index channel, const Mask* mask,
-                                      float* out, Index stride) {
+                                      float* out) {
   constexpr int points = F::kPoints, side = F::kSide;
   unroll<F::kGradientGroups>([&](auto group) PHASOR_INLINE_LAMBDA {
     constexpr int g = decltype(group)::at;
@@ -213,16 +215,16 @@ PHASOR_INLINE void transform_gradient(const Patch& patch, Index channel, const M
 }
 
 /// A^T m A for one part of sixteen channels; put(i, j, value) takes the output of row i, column j.
-template <class F, class Put>
-PHASOR_INLINE void transform_output(const float* m, Index stride, Put put) {
+template <class F, int stride, class Put>
+PHASOR_INLINE void transform_output(const float* m, Put put) {
   constexpr int points = F::kPoints, side = F::kSide;
   unroll<F::kOutputGroups>([&](auto group) PHASOR_INLINE_LAMBDA {
     constexpr int g = decltype(group)::at;
     Part columns[side][points];
     unroll<points>([&](auto i) PHASOR_INLINE_LAMBDA {
       Part row[points], y[side];
-      unroll<points>([&](auto j)
-                         PHASOR_INLINE_LAMBDA { row[j] = part_load(m + (i * points + j) * stride); });
+      unroll<points>(
+          [&](auto j) PHASOR_INLINE_LAMBDA { row[j] = part_load(m + (i * points + j) * stride); });
       F::template output<g>(row, y);
       unroll<side>([&](auto j) PHASOR_INLINE_LAMBDA {
         if constexpr (F::output_group(decltype(j)::at) == g) columns[j][i] = y[j];
@@ -259,8 +261,8 @@ PHASOR_INLINE void transform_weights(const Part* g, float* out, Index stride) {
 }
 
 /// G^T t G for one part; put(i, j, value) takes the gradient of tap (i, j).
-template <class F, class Put>
-PHASOR_INLINE void transform_weights_back(const float* t, Index stride, Put put) {
+template <class F, int stride, class Put>
+PHASOR_INLINE void transform_weights_back(const float* t, Put put) {
   constexpr int points = F::kPoints;
   Part columns[3][points];
   unroll<points>([&](auto i) PHASOR_INLINE_LAMBDA {
