@@ -27,16 +27,26 @@ constexpr std::array<Wave, 10> kWaves = {
 // How a wave enters red, green and blue.
 using Colour = std::array<int, 3>;
 constexpr Colour kLuminance = {1, 1, 1};
-constexpr Colour kRedBlue = {1, 0, -1};
 constexpr std::array<Colour, 4> kDistractors = {{{1, 1, 1}, {1, 0, -1}, {1, -2, 1}, {0, 1, 1}}};
 
-// Grey levels: full amplitude of the class waves and of the third one, bounds of the colour cast
-// and of the class's own tint, range of the (triangular) noise.
-constexpr int kAmplitude = 46;
-constexpr int kDistractorAmplitude = 30;
-constexpr int kCast = 40;
-constexpr int kTint = 10;
-constexpr int kNoise = 80;
+// What a class adds to red, green and blue, in grey levels.
+constexpr std::array<Colour, 10> kTints = {{{-24, -24, -24},
+                                            {24, -24, -24},
+                                            {-24, 24, -24},
+                                            {-24, -24, 24},
+                                            {24, 24, -24},
+                                            {24, -24, 24},
+                                            {-24, 24, 24},
+                                            {24, 24, 24},
+                                            {48, 0, -48},
+                                            {-48, 0, 48}}};
+
+// Grey levels: full amplitude of the class's wave and of the meaningless one, bound of the colour
+// cast per channel, range of the (triangular) noise.
+constexpr int kAmplitude = 56;
+constexpr int kDistractorAmplitude = 20;
+constexpr int kCast = 34;
+constexpr int kNoise = 40;
 
 // The counter's epoch field keeps the streams apart: pixels of train and test, labels of each.
 std::uint32_t pixel_stream(Split split) { return static_cast<std::uint32_t>(split); }
@@ -57,12 +67,6 @@ int synthetic_label(std::uint64_t seed, Split split, Index number) {
     std::swap(block[i], block[uniform_below(bits, i + 1)]);
   }
   return block[static_cast<std::size_t>(number % kFineClasses)];
-}
-
-// A faint colour of the class, from -kTint to kTint per channel.
-int class_tint(int label, int channel) {
-  constexpr std::array<int, 3> kStride = {7, 11, 13};
-  return label * kStride[static_cast<std::size_t>(channel)] % (2 * kTint + 1) - kTint;
 }
 
 struct Grating {
@@ -120,16 +124,17 @@ void make_synthetic_record(std::uint64_t seed, Split split, Index number, std::u
     return static_cast<int>(uniform_below(random[used++], static_cast<std::uint32_t>(bound)));
   };
   const int contrast = 154 + below(103);  // of 256: 60% to 100%
-  const std::array<Grating, 3> gratings = {
+  const std::array<Grating, 2> gratings = {
       {{kWaves[static_cast<std::size_t>(label / 10)], below(32), kAmplitude * contrast, kLuminance},
-       {kWaves[static_cast<std::size_t>(label % 10)], below(32), kAmplitude * contrast, kRedBlue},
        {kWaves[static_cast<std::size_t>(below(10))], below(32), kDistractorAmplitude * below(257),
         kDistractors[static_cast<std::size_t>(below(4))]}}};
+  const Colour& tint = kTints[static_cast<std::size_t>(label % 10)];
 
   std::uint8_t* pixel = record + 2;
   std::uint64_t counter = first + kParameterDraws;
   for (int channel = 0; channel < 3; ++channel) {
-    const int base = 128 + class_tint(label, channel) + below(2 * kCast + 1) - kCast;
+    const int cast = below(2 * kCast + 1) - kCast;
+    const int base = 128 + tint[static_cast<std::size_t>(channel)] + cast;
     for (int y = 0; y < kSide; ++y) {
       for (int x = 0; x < kSide; x += 8) {
         const auto bits = draw(seed, Purpose::synthetic, pixel_stream(split), counter++);
@@ -156,14 +161,14 @@ std::vector<std::uint8_t> make_synthetic_split(std::uint64_t seed, Split split, 
 std::vector<std::string> synthetic_fine_names() {
   std::vector<std::string> names;
   for (int label = 0; label < kFineClasses; ++label)
-    names.push_back(concat("wave", label / 10, "-wave", label % 10));
+    names.push_back(concat("wave", label / 10, "-tint", label % 10));
   return names;
 }
 
 std::vector<std::string> synthetic_coarse_names() {
   std::vector<std::string> names;
   for (int label = 0; label < kCoarseClasses; ++label)
-    names.push_back(concat("wave", label / 2, label % 2 == 0 ? "-low" : "-high"));
+    names.push_back(concat("wave", label / 2, label % 2 == 0 ? "-tint0to4" : "-tint5to9"));
   return names;
 }
 

@@ -1,11 +1,11 @@
 // The synthetic data set: 100 classes in CIFAR-100's layout, made by integer arithmetic from a
 // seed.
 //
-// Every image is grey plus two gratings (plane waves) under noise. The class says which two of ten
-// low frequencies: class 10 i + j has wave i in luminance and wave j in red against blue. Phases
-// (shifts), contrast, colour cast and a third, meaningless wave are random per image, so the mean
-// image of a class says almost nothing, while a small convolutional network learns the classes
-// quickly. Every frequency points to the same quadrant: a flipped image keeps its class.
+// Every image is a plane wave on a coloured ground, under noise. Class 10 i + j has wave i of ten
+// low frequencies and tint j of ten. The phase (a random shift), the contrast, a colour cast and a
+// second, meaningless wave differ from image to image, so the mean image of a class shows its tint
+// and no wave (nearest mean: about one in five), while a small convolutional network learns both
+// quickly. All frequencies lie in one quadrant: a mirrored image keeps its class.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ void make_synthetic_record(std::uint64_t seed, Split split, Index number, std::u
 /// The first `count` records of a split, as the bytes of a train.bin or test.bin.
 std::vector<std::uint8_t> make_synthetic_split(std::uint64_t seed, Split split, Index count);
 
-/// Names of the classes (`wave0-wave0` to `wave9-wave9`) and of the 20 coarse classes.
+/// Names of the classes (`wave0-tint0` to `wave9-tint9`) and of the 20 coarse classes.
 std::vector<std::string> synthetic_fine_names();
 std::vector<std::string> synthetic_coarse_names();
 
