@@ -13,9 +13,6 @@
 
 namespace phasor {
 
-/// What a configuration says about the batches of its cell.
-SampleOptions sample_options(const Config& config);
-
 /// Runs a cell from its newest checkpoint, or from the start. One object, one run.
 ///
 /// A step that is not finite ends the cell (unless verdict.stop is never) with the weights before
