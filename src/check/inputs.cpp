@@ -19,25 +19,29 @@ Tensor random_tensor(const Shape& shape, std::uint64_t seed, double scale, doubl
   return tensor;
 }
 
-double relative_error(const std::vector<double>& got, const std::vector<double>& expected) {
-  if (got.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  // Scaled by the largest element, so that squares stay in range.
+double length(const std::vector<double>& values) {
   double largest = 0;
-  for (const double value : expected)
+  for (const double value : values)
     if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
-  const double unit = largest > 0 ? largest : 1;
-  double difference = 0, norm = 0;
+  if (largest == 0) return 0;
+  double squares = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) squares += (value / largest) * (value / largest);
+  return largest * std::sqrt(squares);
+}
+
+double relative_error(const std::vector<double>& got, const std::vector<double>& expected,
+                      double at_least) {
+  if (got.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  std::vector<double> difference;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) {
-      if (std::isfinite(expected[i])) norm += (expected[i] / unit) * (expected[i] / unit);
-      continue;
-    }
+    if (got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) continue;
     if (!std::isfinite(got[i]) || !std::isfinite(expected[i]))
       return std::numeric_limits<double>::quiet_NaN();
-    difference += ((got[i] - expected[i]) / unit) * ((got[i] - expected[i]) / unit);
-    norm += (expected[i] / unit) * (expected[i] / unit);
+    difference.push_back(got[i] - expected[i]);
   }
-  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+  const double scale = std::max(length(expected), at_least);
+  return length(difference) / (scale > 0 ? scale : 1);
 }
 
 bool all_finite(const std::vector<double>& values) {

@@ -12,10 +12,14 @@ namespace phasor::check {
 /// shift + scale * (standard normal numbers), a pure function of the seed.
 Tensor random_tensor(const Shape& shape, std::uint64_t seed, double scale = 1, double shift = 0);
 
-/// Norm of (got - expected) over the norm of `expected`; the norm of `got` itself where `expected`
-/// is zero, NaN where `got` is not finite but `expected` is. 0 for two equal vectors. Elements that
-/// are equal infinities or both NaN count as equal.
-double relative_error(const std::vector<double>& got, const std::vector<double>& expected);
+/// Euclidean norm of the finite elements, without overflow.
+double length(const std::vector<double>& values);
+
+/// length(got - expected) over the larger of length(expected) and `at_least`, or by itself where
+/// both are 0. NaN where only one of two elements is finite. Elements that are equal infinities or
+/// both NaN count as equal.
+double relative_error(const std::vector<double>& got, const std::vector<double>& expected,
+                      double at_least = 0);
 
 bool all_finite(const std::vector<double>& values);
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "check/inputs.h"
+
 namespace phasor::check {
 namespace {
 
@@ -138,6 +140,12 @@ NormResult run_fused(const Norm& norm, const NormCase& norm_case, kernels::Kerne
 NormResult run_float(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set) {
   return norm.fused() != nullptr ? run_fused(norm, norm_case, set)
                                  : run_composed(norm, norm_case, DType::float32, set);
+}
+
+double dx_error(const NormCase& norm_case, const NormResult& got, const NormResult& exact) {
+  const double x = length(norm_case.x.values());
+  const double terms = x > 0 ? length(norm_case.dy.values()) * length(exact.out) / x : 0;
+  return relative_error(got.dx, exact.dx, terms);
 }
 
 std::vector<kernels::KernelSet> available_sets() {

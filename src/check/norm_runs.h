@@ -56,6 +56,11 @@ NormResult run_fused(const Norm& norm, const NormCase& norm_case, kernels::Kerne
 /// As the engine runs it in training: fused where the norm has a pair, composed otherwise.
 NormResult run_float(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set);
 
+/// The error of dx relative to its own size, or to that of the terms it is the difference of:
+/// length(dy) * length(out) / length(x). A gradient that cancels, as that of a row of one number
+/// does, cannot be more accurate than its terms.
+double dx_error(const NormCase& norm_case, const NormResult& got, const NormResult& exact);
+
 /// The kernel sets that this processor runs.
 std::vector<kernels::KernelSet> available_sets();
 

@@ -1,0 +1,1 @@
+// Never compiled: its name is taken.
