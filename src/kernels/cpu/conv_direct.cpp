@@ -385,8 +385,10 @@ void run_unpadded(const Pass& p, const float* from, const float* prepared, float
   for (int i = 0; i < p.grid_count; ++i) {
     Grid g = p.grids[i];
     Index images = p.images;
-    if (p.grid_count == 1 && g.from_row == g.columns * g.from_pixel &&
-        g.to_row == g.columns * g.to_pixel) {
+    const bool even = g.from_row == g.columns * g.from_pixel &&
+                      g.to_row == g.columns * g.to_pixel && p.from_image == g.rows * g.from_row &&
+                      p.to_image == g.rows * g.to_row;
+    if (even) {
       g.columns *= g.rows * images;
       g.rows = images = 1;
     }
