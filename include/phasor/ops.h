@@ -44,6 +44,17 @@ Var relu(const Var& x);
 Var sum(const Var& x, std::initializer_list<int> axes = {}, bool keep = true);
 Var mean(const Var& x, std::initializer_list<int> axes = {}, bool keep = true);
 
+/// A power of two near the largest |x| over the given axes, at least `floor`; 1 where it would be 0.
+/// It counts as a constant: what is divided by it and multiplied by it again does not depend on it.
+/// Scaling by it keeps squares of huge and tiny numbers in range and loses no digit.
+Var magnitude(const Var& x, std::initializer_list<int> axes, double floor = 0);
+
+/// sqrt(mean(x^2) + eps) over the given axes, which stay as extents of 1; right at any magnitude.
+Var root_mean_square(const Var& x, std::initializer_list<int> axes, double eps);
+
+/// sqrt(|z|^2 + eps) of phasors z [..., P, 2]: [..., P, 1]; right at any magnitude.
+Var modulus(const Var& z, double eps);
+
 /// The same elements under another shape of the same size; no copy.
 Var reshape(const Var& x, const Shape& shape);
 

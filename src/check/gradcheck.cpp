@@ -27,9 +27,16 @@ class Loss {
     const auto* data = static_cast<const double*>(out.node().data);
     const double* w = weights(out.shape()).data<double>();
     double sum = 0;
-    for (Index i = 0; i < out.shape().size(); ++i) sum += w[i] * data[i];
+    terms_ = 0;
+    for (Index i = 0; i < out.shape().size(); ++i) {
+      sum += w[i] * data[i];
+      terms_ += std::fabs(w[i] * data[i]);
+    }
     return sum;
   }
+
+  /// How far rounding may move a difference of two values of the last call's size.
+  double noise() const { return 1e-15 * terms_; }
 
   std::vector<Tensor> gradients() {
     Tape tape(DType::float64);
@@ -57,11 +64,13 @@ class Loss {
   std::vector<Tensor> arguments_;
   std::vector<Var> leaves_;
   Tensor weights_;
+  double terms_ = 0;
   Tape values_{DType::float64, false};
 };
 
 struct Interval {
   double low, high;
+  double noise;  // of either, by rounding
   bool kink;
 };
 
@@ -84,12 +93,17 @@ Interval derivative(Loss& loss, std::size_t argument, Index i, double step, doub
     const double two = at(2 * h) - at(-2 * h);
     const double coarse = (8 * one - two) / (12 * h);  // error O(h^4)
     const double fine = (8 * half - one) / (6 * h);
-    if (std::fabs(coarse - fine) <= 1e-7 * std::max({std::fabs(fine), scale}))
-      return {fine, fine, false};
+    const double noise = loss.noise() / h;
+    if (std::fabs(coarse - fine) <= 1e-7 * std::max(std::fabs(fine), scale) + noise)
+      return {fine, fine, noise, false};
   }
+  // One-sided, of second order.
   const double here = at(0);
-  const double left = (here - at(-last_h)) / last_h, right = (at(last_h) - here) / last_h;
-  return {std::min(left, right), std::max(left, right), true};
+  const auto slope = [&](double step_to) {
+    return (4 * at(step_to) - at(2 * step_to) - 3 * here) / (2 * step_to);
+  };
+  const double left = slope(-last_h), right = slope(last_h);
+  return {std::min(left, right), std::max(left, right), loss.noise() / last_h, true};
 }
 
 }  // namespace
@@ -115,7 +129,8 @@ GradcheckResult gradcheck(const Function& function, const std::vector<Tensor>& a
       const Interval numeric = derivative(loss, k, i, options.step, scale);
       result.kinks += numeric.kink;
       const double distance = std::isfinite(analytic)
-                                  ? std::max({0.0, numeric.low - analytic, analytic - numeric.high})
+                                  ? std::max({0.0, numeric.low - numeric.noise - analytic,
+                                              analytic - numeric.high - numeric.noise})
                                   : analytic;
       const double nearest = std::clamp(analytic, numeric.low, numeric.high);
       const double error = distance / std::max({std::fabs(analytic), std::fabs(nearest), scale});
