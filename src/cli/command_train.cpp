@@ -1,0 +1,164 @@
+// phasor-train --config FILE: the main job, a sweep from its configuration to its tables.
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/dry_run.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/signals.h"
+#include "config/document.h"
+#include "phasor/error.h"
+#include "report/results.h"
+#include "report/tables.h"
+#include "sweep/engine.h"
+#include "sweep/plan.h"
+#include "sweep/scheduler.h"
+
+namespace phasor {
+namespace {
+
+constexpr int kExitFailed = 6;
+constexpr int kExitTimeUp = 8;
+constexpr int kExitSignal = 128;
+
+std::string command_list() {
+  std::string out = "Commands (phasor-train COMMAND --help):\n";
+  for (const Command& command : commands()) {
+    std::string name(command.name);
+    name.resize(12, ' ');
+    out += "  " + name + std::string(command.summary) + "\n";
+  }
+  return out + "  --version   version, commit and compiler\n";
+}
+
+Usage train_usage() {
+  Usage usage{"phasor-train",
+              "--config FILE [options]   or   phasor-train COMMAND ...",
+              "Trains every cell of a sweep (norm x learning rate x batch size ...) and prints its "
+              "tables.\nRun again with the same folder to continue: a finished cell never runs "
+              "twice.",
+              {{"phasor-train --config smoke.json", "three norms on built-in images, in a minute"},
+               {"phasor-train --config stress.json --data data/cifar-100-binary",
+                "the whole sweep on real CIFAR-100"},
+               {"phasor-train --config stress.json --filter lr=0.4,batch_size=128 --dry-run",
+                "what part of it would run, and how long"},
+               {"phasor-train --config stress.json --stop-after 150m",
+                "as far as it comes in 150 minutes"}},
+              input_options()};
+  const std::vector<OptionSpec> more{
+      {"out", "DIR", "results folder (default runs/<name>)"},
+      {"jobs", "N", "cells side by side (default: one per core)"},
+      {"threads", "N", "threads of a cell; results do not depend on it"},
+      {"filter", "LIST",
+       "only cells with these values: lr=0.4,norm=NAME (several values of a key: "
+       "any of them)"},
+      {"shard", "I/N", "only every N-th cell, from number I (0 to N-1)"},
+      {"stop-after", "TIME", "save and leave after 90s, 150m or 2h (exit code 8)"},
+      {"dry-run", "", "print cells, parameters, FLOPs, memory and time; train nothing"},
+      {"print-config", "", "print every key with its value and where it came from"},
+      {"fresh", "", "move an old results folder aside first"}};
+  usage.options.insert(usage.options.end(), more.begin(), more.end());
+  usage.notes = command_list();
+  return usage;
+}
+
+Selection selection_of(const Arguments& arguments) {
+  Selection selection;
+  selection.filter = arguments.text("filter").value_or("");
+  if (const auto shard = arguments.text("shard")) {
+    std::tie(selection.shard, selection.shards) = parse_shard(*shard);
+  }
+  return selection;
+}
+
+int exit_code(const SweepOutcome& outcome, const StopRequest& stop) {
+  if (stop.signal.load() != 0) return kExitSignal + stop.signal.load();
+  if (outcome.io_failed) return static_cast<int>(ErrorKind::io);
+  if (outcome.failed > 0) return kExitFailed;
+  return outcome.unfinished > 0 ? kExitTimeUp : 0;
+}
+
+std::string say_outcome(const SweepOutcome& outcome, const std::string& out) {
+  std::string text = std::to_string(outcome.finished) + " cells have a result";
+  if (outcome.failed > 0) text += ", " + std::to_string(outcome.failed) + " failed";
+  if (outcome.unfinished > 0) {
+    text += ", " + std::to_string(outcome.unfinished) + " are unfinished: run again to continue";
+  }
+  return text + "; everything is in " + out;
+}
+
+int train(const Arguments& arguments, const Plan& plan, const std::vector<std::size_t>& cells,
+          Console& console) {
+  const auto begun = std::chrono::steady_clock::now();
+  SweepOptions options;
+  options.folder = ResultsFolder{output_path(plan.config)};
+  options.cells = cells;
+  options.jobs = static_cast<int>(plan.config.run.jobs);
+  options.threads = static_cast<int>(plan.config.run.threads);
+  if (const auto limit = arguments.text("stop-after")) {
+    options.deadline = begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                   std::chrono::duration<double>(parse_duration(*limit)));
+  }
+  StopRequest stop;
+  const SignalGuard signals(stop);
+  for (const std::string& notice :
+       open_results(options.folder, sweep_document(plan), arguments.has("fresh"))) {
+    console.note(notice);
+  }
+  ProgressDisplay display(console);
+  const SweepOutcome outcome = run_sweep(plan, options, stop, display);
+  console.end_progress();
+  try {
+    const Results results = load_results(options.folder.root);
+    if (stop.signal.load() == 0) write_out(tables_markdown(results));
+    write_report(results);
+  } catch (const Error& error) {
+    // The cells are safe; say what else went wrong, and let an earlier failure keep its exit code.
+    console.error(error.what());
+    if (exit_code(outcome, stop) == 0) return error.exit_code();
+  }
+  console.note(say_outcome(outcome, options.folder.root.string()));
+  return exit_code(outcome, stop);
+}
+
+int dry_run(const Plan& plan, const std::vector<std::size_t>& cells) {
+  const ResultsFolder folder{output_path(plan.config)};
+  std::vector<bool> finished;
+  for (const std::size_t number : cells) {
+    finished.push_back(finished_cell(folder, plan.cells[number].id).has_value());
+  }
+  write_out(dry_run_text(plan, cells, finished, static_cast<int>(plan.config.run.jobs),
+                         static_cast<int>(plan.config.run.threads)));
+  return 0;
+}
+
+}  // namespace
+
+int run_train(const std::vector<std::string>& args) {
+  const Usage usage = train_usage();
+  const std::optional<Arguments> arguments = parse_arguments(usage, args);
+  if (!arguments) return 0;
+  PHASOR_CHECK(arguments->has("config"),
+               "[phasor-train] --config FILE says what to run; try --config smoke.json, or --help");
+  const Selection selection = selection_of(*arguments);
+  if (const auto limit = arguments->text("stop-after")) parse_duration(*limit);
+  Console console;
+  const ResolvedConfig resolved = read_input(*arguments);
+  for (const std::string& warning : resolved.warnings) console.warn(warning);
+  if (arguments->has("print-config")) {
+    write_out(print_config(resolved));
+    return 0;
+  }
+  Plan plan = plan_cells(resolved.config, norm_catalog());
+  const std::vector<std::size_t> cells = select_cells(plan, selection);
+  bind_data(plan);
+  for (const auto& [name, dataset] : plan.datasets) {
+    for (const std::string& line : dataset->description()) console.note(line);
+  }
+  return arguments->has("dry-run") ? dry_run(plan, cells) : train(*arguments, plan, cells, console);
+}
+
+}  // namespace phasor

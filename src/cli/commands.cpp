@@ -1,0 +1,19 @@
+#include "cli/command.h"
+
+namespace phasor {
+
+std::span<const Command> commands() {
+  static constexpr Command kCommands[] = {
+      {"report", "tables of a results folder", run_report},
+      {"compare", "two results folders, cell by cell", run_compare},
+      {"eval", "test loss and accuracy of a checkpoint", run_eval},
+      {"norms", "the norms there are, and what they take", run_norms},
+      {"describe", "layers, shapes, parameters and FLOPs of a network", run_describe},
+      {"check-norm", "gradients and declared properties of a norm", run_check_norm},
+      {"make-data", "write the synthetic data set", run_make_data},
+      {"schema", "JSON Schema of configurations", run_schema},
+  };
+  return kCommands;
+}
+
+}  // namespace phasor
