@@ -1,4 +1,5 @@
 // Replaces operator new so that allocations can be counted: linked into programs that count.
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
