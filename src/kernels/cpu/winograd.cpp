@@ -21,9 +21,10 @@ bool supports(const ConvShape& s) {
   return s.kernel == 3 && s.stride == 1 && s.c_in >= 16 && s.c_out >= 16;
 }
 
-/// Tiles that are transformed and multiplied together: more where the weights are many.
+/// Tiles that are transformed and multiplied together: more where the weights are many, as far as
+/// the transformed input stays in L2.
 constexpr int kFew = 16, kMany = 32;
-int capacity_of(const Problem& p) { return p.c_from >= 64 ? kMany : kFew; }
+int capacity_of(const Problem& p) { return p.c_from >= 64 && p.c_from < 256 ? kMany : kFew; }
 
 template <class F>
 constexpr Index kPositions = F::kPoints* F::kPoints;
@@ -163,7 +164,9 @@ void convolve(const Problem& p, const float* from, const float* prepared, float*
   const Grid<F> grid(p.n, p.height, p.width);
   const Index zeros = zeros_size(p);
   float* v = workspace + zeros;
-  float* m = v + ceil_div(p.c_from, kLanes) * kBlockStride<F, capacity>;
+  // With 16 channels on both sides a product can replace what it was made from, which saves L1.
+  const bool in_place = p.c_from == kLanes && p.c_to == kLanes;
+  float* m = in_place ? v : v + ceil_div(p.c_from, kLanes) * kBlockStride<F, capacity>;
   for (Index i = 0; i < zeros; i += kLanes) store(workspace + i, zero());
 
   const Index blocks = ceil_div(p.c_to, kLanes);

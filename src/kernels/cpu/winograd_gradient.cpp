@@ -8,8 +8,10 @@ namespace {
 
 using F = F4;
 constexpr Index kPositions = F::kPoints * F::kPoints;
-/// Vectors of output channels, and blocks of 16 input channels, that are multiplied together.
-constexpr Index kGroup = 2, kInputGroup = 4;
+/// Vectors of output channels that are multiplied together.
+constexpr Index kGroup = 2;
+/// Blocks of 16 input and of 16 output channels that are held transformed: they stay in L2.
+constexpr Index kInputGroup = 2, kOutputGroup = 8;
 /// Floats between the positions of the products of 16 input by 32 output channels.
 constexpr int kProductStride = (16 * kGroup + 1) * kLanes;
 
@@ -29,7 +31,8 @@ Index zeros_size(const ConvShape& s) {
 Index workspace_size(const ConvShape& s) {
   const Index block = chain_of(s) == kLong ? kBlockStride<F, kLong> : kBlockStride<F, kShort>;
   return zeros_size(s) + kPositions * kProductStride +
-         block * (smaller(kInputGroup, ceil_div(s.c_in, kLanes)) + ceil_div(s.c_out, kLanes));
+         block * (smaller(kInputGroup, ceil_div(s.c_in, kLanes)) +
+                  smaller(kOutputGroup, ceil_div(s.c_out, kLanes)));
 }
 
 /// product[c_in][vector][16] = v[tile][c_in] x d[vector][tile][16] for one position.
@@ -76,46 +79,54 @@ void add_back(const float* product, Index c_in, Index vectors, Index lanes, floa
     }
 }
 
+/// dw += the gradient of 16 (or fewer) input channels and `out_blocks` blocks of output channels,
+/// from the transformed tiles v[position][tile][16] and d[block][position][tile][16].
 template <int capacity>
-void accumulate(const ConvShape& s, const float* x, const float* dy, float* dw, float* workspace) {
+void multiply_block(const ConvShape& s, Index tiles, Index c_in, const float* v, const float* d,
+                    Index c_out, float* dw, float* product) {
   constexpr int stride = kPositionStride<capacity>;
   constexpr Index block = kBlockStride<F, capacity>;
+  const Index out_blocks = ceil_div(c_out, kLanes);
+  for (Index out = 0; out < out_blocks; out += kGroup) {
+    const Index vectors = smaller(kGroup, out_blocks - out), width = vectors * kLanes;
+    for (Index position = 0; position < kPositions; ++position) {
+      const float* a = v + position * stride;
+      const float* b = d + out * block + position * stride;
+      float* to = product + position * kProductStride;
+      if (vectors == kVectors) {
+        multiply_position<capacity, kVectors>(tiles, c_in, a, b, width, to);
+      } else {
+        for (Index k = 0; k < vectors; ++k)
+          multiply_position<capacity, 1>(tiles, c_in, a, b + k * block, width, to + k * kLanes);
+      }
+    }
+    add_back(product, c_in, vectors, c_out - out * kLanes, dw + out * kLanes, s);
+  }
+}
+
+template <int capacity>
+void accumulate(const ConvShape& s, const float* x, const float* dy, float* dw, float* workspace) {
+  constexpr Index block = kBlockStride<F, capacity>;
+  constexpr Index in_step = kInputGroup * kLanes, out_step = kOutputGroup * kLanes;
   const Grid<F> grid(s.n, s.in_h, s.in_w);
-  const Index in_blocks = ceil_div(s.c_in, kLanes), out_blocks = ceil_div(s.c_out, kLanes);
   float* product = workspace + zeros_size(s);
   float* v = product + kPositions * kProductStride;
-  float* d = v + smaller(kInputGroup, in_blocks) * block;
+  float* d = v + smaller(kInputGroup, ceil_div(s.c_in, kLanes)) * block;
   for (Index i = 0; i < zeros_size(s); i += kLanes) store(workspace + i, zero());
 
   for (Index first = 0; first < grid.count; first += capacity) {
     const Index tiles = smaller(capacity, grid.count - first);
-    transform_block<F, GradientPatch<F>, capacity>(grid, first, tiles, {dy, s.c_out, s.c_out},
-                                                   workspace, d);
-    for (Index in = 0; in < in_blocks; in += kInputGroup) {
-      const Index in_count = smaller(kInputGroup * kLanes, s.c_in - in * kLanes);
-      transform_block<F, InputPatch<F>, capacity>(
-          grid, first, tiles, {x + in * kLanes, s.c_in, in_count}, workspace, v);
-      for (Index out = 0; out < out_blocks; out += kGroup) {
-        const Index vectors = smaller(kGroup, out_blocks - out), width = vectors * kLanes;
-        for (Index c = 0; c < in_count; c += kLanes) {
-          const Index rows = smaller(kLanes, in_count - c);
-          const float* v_block = v + c / kLanes * block;
-          const float* d_block = d + out * block;
-          for (Index position = 0; position < kPositions; ++position) {
-            const float* a = v_block + position * stride;
-            const float* b = d_block + position * stride;
-            float* to = product + position * kProductStride;
-            if (vectors == kVectors) {
-              multiply_position<capacity, kVectors>(tiles, rows, a, b, width, to);
-            } else {
-              for (Index k = 0; k < vectors; ++k)
-                multiply_position<capacity, 1>(tiles, rows, a, b + k * block, width,
-                                               to + k * kLanes);
-            }
-          }
-          add_back(product, rows, vectors, s.c_out - out * kLanes,
-                   dw + (in * kLanes + c) * s.c_out + out * kLanes, s);
-        }
+    for (Index out = 0; out < s.c_out; out += out_step) {
+      const Index c_out = smaller(out_step, s.c_out - out);
+      transform_block<F, GradientPatch<F>, capacity>(grid, first, tiles, {dy + out, s.c_out, c_out},
+                                                     workspace, d);
+      for (Index in = 0; in < s.c_in; in += in_step) {
+        const Index c_in = smaller(in_step, s.c_in - in);
+        transform_block<F, InputPatch<F>, capacity>(grid, first, tiles, {x + in, s.c_in, c_in},
+                                                    workspace, v);
+        for (Index c = 0; c < c_in; c += kLanes)
+          multiply_block<capacity>(s, tiles, smaller(kLanes, c_in - c), v + c / kLanes * block, d,
+                                   c_out, dw + (in + c) * s.c_out + out, product);
       }
     }
   }
