@@ -338,7 +338,7 @@ void run_chunk(const Pass& p, const Grid& g, const RunTile* tiles, int most, Ind
 /// All output pixels of one grid for `images` images.
 void run_grid(const Pass& p, const Grid& g, Index images, const float* from, Index from_image,
               const float* weights, float* to, bool accumulate) {
-  if (g.rows <= 0 || g.columns <= 0) return;
+  if (g.rows <= 0 || g.columns <= 0 || (accumulate && g.run_count == 0)) return;
   Index channel = 0;
   for (Index left = vectors_of(p.to_channels); left > 0;) {
     const int V = block_vectors(left);

@@ -1,7 +1,7 @@
 // Norms of rows, forward: statistic, scale, gain, bias, skip and ReLU in one pass.
 //
-//   for each block of sixteen rows (one row where a row has several positions)
-//     sums of the rows by the fixed trees of norm_sums.h      sixteen statistics in one vector
+//   for each block of 64 rows (16 wide ones, one row where a row has several positions)
+//     sums of the rows by the fixed trees of norm_sums.h      sixteen statistics to a vector
 //     1 / statistic by one exact divide                       saved
 //     for each vector of channels, row: out = relu(fma(gain, (x - mean) * inverse, bias) + skip)
 //
@@ -22,61 +22,79 @@ struct Measures {
   Vec mean, inverse;
 };
 
-template <Statistic kind>
-PHASOR_INLINE Measures measure(const NormRows& s, const float* x, Index count) {
+/// Row sums of term(acc, numbers, row, lanes).
+template <int width, class Term>
+PHASOR_INLINE Vec sums_of(const NormRows& s, const float* x, Index count, Term term) {
   const Index size = s.row_size();
-  const auto row = [&](Index i) __attribute__((always_inline)) {
-    return x + (i < count ? i : count - 1) * size;
+  const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
+    const float* row = x + (i < count ? i : count - 1) * size;
+    Vec acc = zero();
+    over_row<width>(
+        s, [&](Index offset, Index, Index lanes) __attribute__((always_inline)) {
+          acc = term(acc, load_lanes(row + offset, lanes), i, lanes);
+        });
+    return acc;
   };
-  const auto sums = [&](auto term) __attribute__((always_inline)) {
-    const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
-      const float* at = row(i);
-      return over_row(
-          s, [&](Vec acc, Index offset, Index, Index lanes) __attribute__((always_inline)) {
-            return term(acc, load_lanes(at + offset, lanes), i, lanes);
-          });
-    };
-    return count == 1 ? sum_lanes_of(lane_sums(0)) : sums_of_rows(lane_sums);
-  };
-  const Vec n = splat(static_cast<float>(size)), eps = splat(static_cast<float>(s.eps));
-  const Vec one = splat(1.0f);
+  if (width == 0 && count == 1) return sum_lanes_of(lane_sums(0));
+  Vec v[kLanes];
+  for (Index i = 0; i < kLanes; ++i) v[i] = lane_sums(i);
+  return sums_of_rows(v);
+}
 
+/// Row sums of the moduli of the phasors.
+template <int width>
+PHASOR_INLINE Vec modulus_sums(const NormRows& s, const float* x, Index count, Vec eps) {
+  const Index size = s.row_size();
+  const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
+    const float* a = x + (2 * i < count ? 2 * i : count - 1) * size;
+    const float* b = x + (2 * i + 1 < count ? 2 * i + 1 : count - 1) * size;
+    Vec acc = zero();
+    over_row<width>(
+        s, [&](Index offset, Index, Index lanes) __attribute__((always_inline)) {
+          const Vec m = moduli(load_lanes(a + offset, lanes), load_lanes(b + offset, lanes), eps);
+          acc = acc + (lanes == kLanes ? m : m * ones(lanes));
+        });
+    return acc;
+  };
+  if (width == 0 && count == 1)
+    return twice_even(add_across<2>(add_across<4>(add_across<8>(lane_sums(0)))));
+  Vec v[kLanes / 2];
+  for (Index i = 0; i < kLanes / 2; ++i) v[i] = lane_sums(i);
+  return sums_of_row_pairs(v);
+}
+
+template <Statistic kind, int width>
+PHASOR_INLINE Measures measure(const NormRows& s, const float* x, Index count) {
+  const Vec n = splat(static_cast<float>(s.row_size())), eps = splat(static_cast<float>(s.eps));
+  const Vec one = splat(1.0f);
   if constexpr (kind == Statistic::root_mean_square) {
-    const Vec total = sums([](Vec acc, Vec v, Index, Index)
-                               __attribute__((always_inline)) { return fma(v, v, acc); });
+    const Vec total = sums_of<width>(
+        s, x, count,
+        [](Vec acc, Vec v, Index, Index) __attribute__((always_inline)) { return fma(v, v, acc); });
     return {zero(), one / sqrt(total / n + eps)};
   } else if constexpr (kind == Statistic::mean_absolute) {
-    const Vec total = sums([](Vec acc, Vec v, Index, Index)
-                               __attribute__((always_inline)) { return acc + abs(v); });
+    const Vec total = sums_of<width>(
+        s, x, count,
+        [](Vec acc, Vec v, Index, Index) __attribute__((always_inline)) { return acc + abs(v); });
     return {zero(), one / (total / n + eps)};
   } else if constexpr (kind == Statistic::deviation) {
-    const Vec mean =
-        sums([](Vec acc, Vec v, Index, Index) __attribute__((always_inline)) { return acc + v; }) /
-        n;
-    alignas(64) float means[kBlock];
+    const Vec total = sums_of<width>(
+        s, x, count,
+        [](Vec acc, Vec v, Index, Index) __attribute__((always_inline)) { return acc + v; });
+    const Vec mean = total / n;
+    alignas(64) float means[kLanes];
     store(means, mean);
-    const Vec total =
-        sums([&](Vec acc, Vec v, Index i, Index lanes) __attribute__((always_inline)) {
+    const Vec squares = sums_of<width>(
+        s, x, count, [&](Vec acc, Vec v, Index i, Index lanes) __attribute__((always_inline)) {
           Vec m = splat(means[i]);
           if (lanes != kLanes) m = m * ones(lanes);
           const Vec d = v - m;
           return fma(d, d, acc);
         });
-    return {mean, one / sqrt(total / n + eps)};
+    return {mean, one / sqrt(squares / n + eps)};
   } else {
-    const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
-      const float *a = row(2 * i), *b = row(2 * i + 1);
-      return over_row(
-          s, [&](Vec acc, Index offset, Index, Index lanes) __attribute__((always_inline)) {
-            const Vec m = moduli(load_lanes(a + offset, lanes), load_lanes(b + offset, lanes), eps);
-            return acc + (lanes == kLanes ? m : m * ones(lanes));
-          });
-    };
-    const Vec pairs = splat(static_cast<float>(size / 2));
-    const Vec total = count == 1
-                          ? twice_even(add_across<2>(add_across<4>(add_across<8>(lane_sums(0)))))
-                          : sums_of_row_pairs(lane_sums);
-    return {zero(), one / (total / pairs)};
+    const Vec total = modulus_sums<width>(s, x, count, eps);
+    return {zero(), one / (total / splat(static_cast<float>(s.row_size() / 2)))};
   }
 }
 
@@ -138,36 +156,46 @@ void redo(const NormRows& s, const NormForward<float>& a, Index row) {
             a.saved + 2 * row});
 }
 
-template <Statistic kind>
+template <Statistic kind, int width>
 void forward(const NormRows& s, const NormForward<float>& a) {
   const Apply apply_rows = apply_for(s, a);
-  const Index size = s.row_size(), block = s.positions == 1 ? kBlock : 1;
+  const Index size = s.row_size(), block = block_rows(s), step = s.positions == 1 ? 1 : 0;
+  alignas(64) float mean[kBlock], inverse[kBlock];
   for (Index first = 0; first < s.rows; first += block) {
     const Index count = s.rows - first < block ? s.rows - first : block;
-    const Measures m = measure<kind>(s, a.x + first * size, count);
-    alignas(64) float mean[kBlock], inverse[kBlock];
-    store(mean, m.mean);
-    store(inverse, m.inverse);
-    if (count == kBlock)
-      store_pairs(a.saved + 2 * first, m.mean, m.inverse);
-    else
-      for (Index r = 0; r < count; ++r) {
-        a.saved[2 * (first + r)] = mean[r];
-        a.saved[2 * (first + r) + 1] = inverse[r];
+    bool all_safe = true;
+    for (Index i = 0; i < count; i += kLanes) {
+      const Index part = count - i < kLanes ? count - i : kLanes;
+      const Measures m = measure<kind, width>(s, a.x + (first + i) * size, part);
+      store(mean + i, m.mean);
+      store(inverse + i, m.inverse);
+      float* saved = a.saved + 2 * (first + i);
+      if (part == kLanes) {
+        store_pairs(saved, m.mean, m.inverse);
+      } else {
+        for (Index r = 0; r < part; ++r) {
+          saved[2 * r] = mean[i + r];
+          saved[2 * r + 1] = inverse[i + r];
+        }
       }
-    const Index step = s.positions == 1 ? 1 : 0;
-    if (all_within(m.inverse, kLeastInverse, kMostInverse)) {
+      all_safe = all_safe && all_within(m.inverse, kLeastInverse, kMostInverse);
+    }
+    if (all_safe) {
       apply_rows(s, a, {step == 1 ? count : s.positions, first * size, mean, inverse, step});
       continue;
     }
     for (Index r = 0; r < count; ++r) {
-      const bool safe = inverse[r] >= kLeastInverse && inverse[r] <= kMostInverse;
-      if (safe)
+      if (inverse[r] >= kLeastInverse && inverse[r] <= kMostInverse)
         apply_rows(s, a, {s.positions, (first + r) * size, mean + r, inverse + r, 0});
       else
         redo(s, a, first + r);
     }
   }
+}
+
+template <Statistic kind>
+void forward(const NormRows& s, const NormForward<float>& a) {
+  with_width(s, [&](auto width) { forward<kind, width.at>(s, a); });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Norms of rows, backward: ReLU mask, residual split and all gradients.
 //
-//   for each block of sixteen rows (one row where a row has several positions)
+//   for each block of 64 rows (16 wide ones, one row where a row has several positions)
 //     dot = sum d h, for the deviation also sum d              d = gain * masked dy,
 //                                                              h = (x - mean) * inverse
 //     for each vector of channels, pair of rows:
@@ -65,41 +65,47 @@ PHASOR_INLINE Vec masked_dy(const NormBackward<float>& a, Index i, Index lanes) 
   return g;
 }
 
-/// What the second loop needs of each row; lanes or array elements are rows.
+/// What the second loop needs of each row beside `saved`.
 struct Rows {
-  alignas(64) float mean[kBlock], inverse[kBlock], shift[kBlock], slope[kBlock];
+  const float* saved;  ///< mean and 1 / statistic of row r at 2r and 2r + 1
+  alignas(64) float shift[kBlock], slope[kBlock];
+
+  PHASOR_INLINE Vec mean(Index r) const { return splat(saved[2 * r]); }
+  PHASOR_INLINE Vec inverse(Index r) const { return splat(saved[2 * r + 1]); }
 };
 
-/// shift = sum(d) / n (deviation only), slope = dot / n (dot / P for phasors).
-template <Statistic kind, bool relu>
+/// shift = sum(d) / n (deviation only), slope = dot / n (dot / P for phasors) of `count` rows.
+template <Statistic kind, bool relu, int width>
 __attribute__((noinline)) void reduce(const NormRows& s, const NormBackward<float>& a, Index first,
                                       Index count, Rows& rows) {
   constexpr bool centred = kind == Statistic::deviation;
   const Index size = s.row_size();
-  const auto sums = [&](auto term) __attribute__((always_inline)) {
-    const auto lane_sums = [&](Index i) __attribute__((always_inline)) {
-      const Index r = i < count ? i : count - 1, start = (first + r) * size;
-      return over_row(
-          s, [&](Vec acc, Index offset, Index c, Index lanes) __attribute__((always_inline)) {
+  const Vec n = splat(static_cast<float>(size));
+  const Vec share =
+      splat(static_cast<float>(kind == Statistic::mean_pair_modulus ? size / 2 : size));
+  for (Index base = 0; base < count; base += kLanes) {
+    Vec dots[kLanes], sums[kLanes];
+    const bool single = width == 0 && count == 1;
+    for (Index i = 0; i < (single ? 1 : kLanes); ++i) {
+      const Index r = base + i < count ? base + i : count - 1, start = (first + r) * size;
+      Vec dot = zero(), sum = zero();
+      over_row<width>(
+          s, [&](Index offset, Index c, Index lanes) __attribute__((always_inline)) {
             const Index at = start + offset;
             const Vec d = gain_at(s, a.gain, c, lanes) * masked_dy<relu>(a, at, lanes);
-            return term(acc, d, at, r, lanes);
+            Vec x = load_lanes(a.x + at, lanes);
+            if constexpr (centred) {
+              x = x - rows.mean(r);
+              sum = sum + d;
+            }
+            dot = fma(d, x * rows.inverse(r), dot);
           });
-    };
-    return count == 1 ? sum_lanes_of(lane_sums(0)) : sums_of_rows(lane_sums);
-  };
-  const Vec dot =
-      sums([&](Vec acc, Vec d, Index at, Index r, Index lanes) __attribute__((always_inline)) {
-        Vec x = load_lanes(a.x + at, lanes);
-        if constexpr (centred) x = x - splat(rows.mean[r]);
-        return fma(d, x * splat(rows.inverse[r]), acc);
-      });
-  const Index n = kind == Statistic::mean_pair_modulus ? size / 2 : size;
-  store(rows.slope, dot / splat(static_cast<float>(n)));
-  if constexpr (centred) {
-    const Vec sum = sums([](Vec acc, Vec d, Index, Index, Index)
-                             __attribute__((always_inline)) { return acc + d; });
-    store(rows.shift, sum / splat(static_cast<float>(size)));
+      dots[i] = dot;
+      if constexpr (centred) sums[i] = sum;
+    }
+    store(rows.slope + base, (single ? sum_lanes_of(dots[0]) : sums_of_rows(dots)) / share);
+    if constexpr (centred)
+      store(rows.shift + base, (single ? sum_lanes_of(sums[0]) : sums_of_rows(sums)) / n);
   }
 }
 
@@ -120,9 +126,9 @@ __attribute__((noinline)) void apply(const NormRows& s, const NormBackward<float
     // One vector of one row; `unit` is z / |z| where the statistic is of phasors.
     const auto finish = [&](Index r, Vec x, Vec unit, Index width) __attribute__((always_inline)) {
       const Index i = t.offset + r * s.channels + c, at = r * t.step;
-      const Vec inverse = splat(rows.inverse[at]), slope = splat(rows.slope[at]);
+      const Vec inverse = rows.inverse(at), slope = splat(rows.slope[at]);
       const Vec g = masked_dy<relu>(a, i, width);
-      const Vec h = (kind == Statistic::deviation ? x - splat(rows.mean[at]) : x) * inverse;
+      const Vec h = (kind == Statistic::deviation ? x - rows.mean(at) : x) * inverse;
       gain_chain = fma(g, h, gain_chain);
       bias_chain = bias_chain + g;
       Vec d = gain * g;
@@ -168,10 +174,11 @@ __attribute__((noinline)) void apply(const NormRows& s, const NormBackward<float
 /// Whether a phasor of the row is so small that its square is lost, though it is not zero. Matters
 /// only where eps does not cover it.
 bool has_tiny_phasor(const NormRows& s, const float* x) {
-  const Vec found = over_row(
-      s, [&](Vec acc, Index offset, Index, Index lanes) __attribute__((always_inline)) {
+  Vec found = zero();
+  over_row<0>(
+      s, [&](Index offset, Index, Index lanes) __attribute__((always_inline)) {
         const Vec v = load_lanes(x + offset, lanes);
-        return max(acc, where_positive(splat(kTinySquare) - squared_moduli(v), abs(v)));
+        found = max(found, where_positive(splat(kTinySquare) - squared_moduli(v), abs(v)));
       });
   return !all_within(found, 0, 0);
 }
@@ -191,64 +198,69 @@ void redo(const NormRows& s, const NormBackward<float>& a, Index row) {
   reference::norm_backward<float>(one, b);
 }
 
-template <Statistic kind, bool relu>
+bool in_range(float inverse) { return inverse >= kLeastInverse && inverse <= kMostInverse; }
+
+/// Whether 1 / statistic of all rows is in the safe range.
+bool all_in_range(const float* saved, Index rows) {
+  Index r = 0;
+  const Vec one = splat(1.0f);
+  for (; r + kLanes / 2 <= rows; r += kLanes / 2)
+    if (!all_within(weave(one, load(saved + 2 * r)), kLeastInverse, kMostInverse)) return false;
+  for (; r < rows; ++r)
+    if (!in_range(saved[2 * r + 1])) return false;
+  return true;
+}
+
+template <Statistic kind, bool relu, int width>
 void backward(const NormRows& s, const NormBackward<float>& a) {
   Chains chains(s.channels);
   const bool look_for_tiny = kind == Statistic::mean_pair_modulus && s.eps < kTinySquare;
-  const Index size = s.row_size(), block = s.positions == 1 ? kBlock : 1;
+  const Index size = s.row_size(), block = block_rows(s);
+  const auto safe = [&](Index row) {
+    return in_range(a.saved[2 * row + 1]) &&
+           !(look_for_tiny && has_tiny_phasor(s, a.x + row * size));
+  };
+  Rows rows;
   for (Index first = 0; first < s.rows; first += block) {
     const Index count = s.rows - first < block ? s.rows - first : block;
-    Rows rows;
-    bool safe[kBlock], all_safe = true;
-    for (Index r = 0; r < count; ++r) {
-      rows.mean[r] = a.saved[2 * (first + r)];
-      rows.inverse[r] = a.saved[2 * (first + r) + 1];
-      safe[r] = rows.inverse[r] >= kLeastInverse && rows.inverse[r] <= kMostInverse &&
-                !(look_for_tiny && has_tiny_phasor(s, a.x + (first + r) * size));
-      all_safe = all_safe && safe[r];
-    }
-    if (all_safe || s.positions > 1) {
-      if (!all_safe) {
-        redo(s, a, first);
-        continue;
-      }
-      reduce<kind, relu>(s, a, first, count, rows);
-      if (s.positions == 1) {
-        apply<kind, relu>(s, a, rows, {count, first * size, 1}, chains);
-        chains.advance(s, a, count);
-      } else {
-        for (Index p = 0; p < s.positions;) {
-          Index part = s.positions - p < 2 * kBlock ? s.positions - p : 2 * kBlock;
-          if (part > kChain - chains.length) part = kChain - chains.length;
-          apply<kind, relu>(s, a, rows, {part, first * size + p * s.channels, 0}, chains);
-          chains.advance(s, a, part);
-          p += part;
-        }
-      }
+    bool all_safe = all_in_range(a.saved + 2 * first, count);
+    if (look_for_tiny)
+      for (Index r = 0; r < count && all_safe; ++r) all_safe = safe(first + r);
+    if (all_safe && s.positions == 1) {
+      rows.saved = a.saved + 2 * first;
+      reduce<kind, relu, width>(s, a, first, count, rows);
+      apply<kind, relu>(s, a, rows, {count, first * size, 1}, chains);
+      chains.advance(s, a, count);
       continue;
     }
-    for (Index r = 0; r < count; ++r) {
-      if (safe[r]) {
-        Rows one;
-        one.mean[0] = rows.mean[r];
-        one.inverse[0] = rows.inverse[r];
-        reduce<kind, relu>(s, a, first + r, 1, one);
-        apply<kind, relu>(s, a, one, {1, (first + r) * size, 0}, chains);
-      } else {
-        redo(s, a, first + r);
+    for (Index r = first; r < first + count; ++r) {
+      if (!safe(r)) {
+        redo(s, a, r);
+        chains.advance(s, a, s.positions == 1 ? 1 : 0);
+        continue;
+      }
+      rows.saved = a.saved + 2 * r;
+      reduce<kind, relu, width>(s, a, r, 1, rows);
+      for (Index p = 0; p < s.positions;) {
+        Index part = s.positions - p < 2 * kLanes ? s.positions - p : 2 * kLanes;
+        if (part > kChain - chains.length) part = kChain - chains.length;
+        apply<kind, relu>(s, a, rows, {part, r * size + p * s.channels, 0}, chains);
+        chains.advance(s, a, part);
+        p += part;
       }
     }
-    chains.advance(s, a, count);
   }
   chains.end(s, a);
 }
 
 template <Statistic kind>
 void backward(const NormRows& s, const NormBackward<float>& a) {
-  if (s.relu)
-    backward<kind, true>(s, a);
-  else
-    backward<kind, false>(s, a);
+  with_width(s, [&](auto width) {
+    if (s.relu)
+      backward<kind, true, width.at>(s, a);
+    else
+      backward<kind, false, width.at>(s, a);
+  });
 }
 
 }  // namespace

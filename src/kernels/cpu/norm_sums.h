@@ -12,7 +12,23 @@
 
 namespace phasor::kernels::PHASOR_ISA {
 
-constexpr Index kBlock = 16;  ///< rows (or positions) that are worked on together
+/// Rows that are measured before they are finished: several vectors of sums in flight hide the
+/// latency of the tree, the root and the divide. Wide rows go sixteen at a time, to stay in L1.
+constexpr Index kBlock = 64;
+inline Index block_rows(const NormRows& s) {
+  if (s.positions > 1) return 1;
+  return s.channels <= 64 ? kBlock : kLanes;
+}
+
+/// Widths (in vectors) that the loops are compiled for: one or two vectors of channels, or any.
+template <class Body>
+PHASOR_INLINE void with_width([[maybe_unused]] const NormRows& s, Body body) {
+#if defined(PHASOR_ISA_avx512) || defined(PHASOR_ISA_avx2)
+  if (s.positions == 1 && s.channels == kLanes) return body(Int<1>());
+  if (s.positions == 1 && s.channels == 2 * kLanes) return body(Int<2>());
+#endif
+  body(Int<0>());
+}
 
 /// Ones in the first `count` lanes.
 PHASOR_INLINE Vec ones(Index count) {
@@ -20,28 +36,28 @@ PHASOR_INLINE Vec ones(Index count) {
   return load(line + kLanes - count);
 }
 
-/// Adds up term(acc, offset, lanes) over the vectors of one row.
-template <class Term>
-PHASOR_INLINE Vec over_row(const NormRows& s, Term term) {
-  Vec acc = zero();
-  const Index full = s.channels & ~(kLanes - 1), tail = s.channels - full;
-  for (Index p = 0, start = 0; p < s.positions; ++p, start += s.channels) {
-    for (Index c = 0; c < full; c += kLanes) acc = term(acc, start + c, c, kLanes);
-    if (tail != 0) acc = term(acc, start + full, full, tail);
+/// each(offset, channel, lanes) for the vectors of one row of `width` vectors (0: any shape).
+template <int width, class Each>
+PHASOR_INLINE void over_row(const NormRows& s, Each each) {
+  if constexpr (width > 0) {
+    unroll<width>([&](auto v) __attribute__((always_inline)) {
+      each(v.at * kLanes, v.at * kLanes, kLanes);
+    });
+  } else {
+    const Index full = s.channels & ~(kLanes - 1), tail = s.channels - full;
+    for (Index p = 0, start = 0; p < s.positions; ++p, start += s.channels) {
+      for (Index c = 0; c < full; c += kLanes) each(start + c, c, kLanes);
+      if (tail != 0) each(start + full, full, tail);
+    }
   }
-  return acc;
 }
 
 PHASOR_INLINE Vec load_lanes(const float* p, Index lanes) {
   return lanes == kLanes ? load(p) : load(p, lanes);
 }
 
-/// Sums of sixteen rows, row i in lane i; lane_sums(i) gives the sixteen lanes of row i. The loop
-/// is left rolled: the vectors wait on the stack, which costs less than sixteen copies of it do.
-template <class LaneSums>
-PHASOR_INLINE Vec sums_of_rows(LaneSums lane_sums) {
-  Vec v[16];
-  for (int i = 0; i < 16; ++i) v[i] = lane_sums(i);
+/// Sums of sixteen rows, row i in lane i, from the sixteen lanes of each.
+PHASOR_INLINE Vec sums_of_rows(const Vec* v) {
   const Vec a = fold<4>(fold<8>(v[0], v[4]), fold<8>(v[8], v[12]));
   const Vec b = fold<4>(fold<8>(v[1], v[5]), fold<8>(v[9], v[13]));
   const Vec c = fold<4>(fold<8>(v[2], v[6]), fold<8>(v[10], v[14]));
@@ -49,11 +65,8 @@ PHASOR_INLINE Vec sums_of_rows(LaneSums lane_sums) {
   return fold<1>(fold<2>(a, b), fold<2>(c, d));
 }
 
-/// The same for moduli: lane_sums(i) gives row 2i in the even lanes and row 2i + 1 in the odd ones.
-template <class LaneSums>
-PHASOR_INLINE Vec sums_of_row_pairs(LaneSums lane_sums) {
-  Vec v[8];
-  for (int i = 0; i < 8; ++i) v[i] = lane_sums(i);
+/// The same for moduli: v[i] has row 2i in its even lanes and row 2i + 1 in its odd ones.
+PHASOR_INLINE Vec sums_of_row_pairs(const Vec* v) {
   const Vec a = fold<4>(fold<8>(v[0], v[2]), fold<8>(v[4], v[6]));
   const Vec b = fold<4>(fold<8>(v[1], v[3]), fold<8>(v[5], v[7]));
   return fold<2>(a, b);
