@@ -123,7 +123,6 @@ class SeriesWriter {
 };
 
 std::uint64_t whole_lines(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return 0;
   const std::string text = read_file(path);
   const std::size_t last = text.rfind('\n');
   return last == std::string::npos ? 0 : last + 1;
@@ -147,20 +146,34 @@ const char* nonfinite_kind(double value) {
   return nullptr;
 }
 
-LineFile::LineFile(std::filesystem::path path, std::uint64_t keep) : path_(std::move(path)) {
-  std::string kept = keep == 0 ? std::string() : read_file(path_);
-  if (kept.size() < keep)
-    fail(ErrorKind::io, "[curve] ", path_.string(), " lost its end; got ", kept.size(),
-         " bytes of ", keep);
-  kept.resize(keep);
-  write_file_atomic(path_, kept);
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+LineFile::LineFile(std::filesystem::path path, int flags) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
   if (descriptor_ < 0) fail_to("open", path_, errno);
-  size_ = keep;
+}
+
+LineFile LineFile::continue_after(const std::filesystem::path& path, std::uint64_t keep) {
+  if (keep == 0) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    return LineFile(path, O_CREAT);
+  }
+  std::string kept = read_file(path);
+  if (kept.size() < keep)
+    fail(ErrorKind::io, "[curve] ", path.string(), " lost its end; got ", kept.size(), " bytes of ",
+         keep);
+  kept.resize(keep);
+  write_file_atomic(path, kept);
+  LineFile file(path, 0);
+  file.size_ = keep;
+  return file;
 }
 
 LineFile LineFile::append_to(const std::filesystem::path& path) {
-  return LineFile(path, whole_lines(path));
+  LineFile file(path, O_CREAT);
+  file.size_ = whole_lines(path);
+  if (::ftruncate(file.descriptor_, static_cast<off_t>(file.size_)) != 0)
+    fail_to("truncate", path, errno);
+  return file;
 }
 
 LineFile::LineFile(LineFile&& other) noexcept
@@ -201,7 +214,7 @@ bool begins_with(const std::filesystem::path& path, const Prefix& prefix) {
 }
 
 CurveWriter::CurveWriter(const std::filesystem::path& folder, std::uint64_t keep)
-    : file_(folder / "curve.jsonl", keep) {
+    : file_(LineFile::continue_after(folder / "curve.jsonl", keep)) {
   if (keep == 0) return;
   const std::string kept = read_file(folder / "curve.jsonl");
   hash_.update(kept.data(), kept.size());

@@ -41,7 +41,7 @@ class LineFile {
   /// Continues the file at `path` after its first `keep` bytes, which it has; the rest is dropped.
   /// The file is replaced by a copy, so that another process that still has the old one open writes
   /// to nobody.
-  LineFile(std::filesystem::path path, std::uint64_t keep);
+  static LineFile continue_after(const std::filesystem::path& path, std::uint64_t keep);
   /// Continues the file at `path`, if there is one, after its last whole line.
   static LineFile append_to(const std::filesystem::path& path);
 
@@ -55,6 +55,8 @@ class LineFile {
   std::uint64_t size() const { return size_; }
 
  private:
+  LineFile(std::filesystem::path path, int flags);
+
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;

@@ -10,7 +10,13 @@ using namespace phasor;
 
 namespace {
 
-Course healthy() { return {.test_accuracy = 0.3, .classes = 100, .test_samples = 10000}; }
+Course healthy() {
+  Course course;
+  course.test_accuracy = 0.3;
+  course.classes = 100;
+  course.test_samples = 10000;
+  return course;
+}
 
 }  // namespace
 
