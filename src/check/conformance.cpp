@@ -280,6 +280,19 @@ void Kit::check_interleaved(Index channels) {
   const bool same = out[0].value().values() == alone.out && x[0].grad().values() == alone.dx;
   add("backward after another lane's forward", place(Rows::generic, shape), "the same bits",
       same ? "the same bits" : "other bits", same);
+  if (norm.norm->fused() == nullptr) return;
+  for (const kernels::KernelSet set : available_sets()) {
+    const NormResult expected = run_fused(*norm.norm, first, set);
+    FusedPass lane(*norm.norm, first, set), other(*norm.norm, second, set);
+    lane.forward();
+    other.forward();
+    const NormResult got = lane.backward();
+    const bool equal =
+        got.out == expected.out && got.dx == expected.dx && got.dparameters == expected.dparameters;
+    add("fused backward after another lane's forward",
+        place(Rows::generic, shape) + ", " + kernels::name_of(set), "the same bits",
+        equal ? "the same bits" : "other bits", equal);
+  }
 }
 
 void Kit::check_properties() {

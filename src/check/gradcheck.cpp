@@ -87,23 +87,29 @@ Interval derivative(Loss& loss, std::size_t argument, Index i, double step, doub
   double h = step * std::max(1.0, std::fabs(center));
   double last_h = h;
   constexpr int kTries = 6;
+  const double here = at(0);
+  bool kink = true;
   for (int attempt = 0; attempt < kTries; ++attempt, last_h = h, h /= 8) {
-    const double half = at(h / 2) - at(-h / 2);
-    const double one = at(h) - at(-h);
+    const double up_half = at(h / 2), down_half = at(-h / 2), up = at(h), down = at(-h);
     const double two = at(2 * h) - at(-2 * h);
-    const double coarse = (8 * one - two) / (12 * h);  // error O(h^4)
-    const double fine = (8 * half - one) / (6 * h);
+    const double coarse = (8 * (up - down) - two) / (12 * h);  // error O(h^4)
+    const double fine = (8 * (up_half - down_half) - (up - down)) / (6 * h);
     const double noise = loss.noise() / h;
-    if (std::fabs(coarse - fine) <= 1e-7 * std::max(std::fabs(fine), scale) + noise)
-      return {fine, fine, noise, false};
+    if (std::fabs(coarse - fine) > 1e-7 * std::max(std::fabs(fine), scale) + noise) continue;
+    // Right less left slope: proportional to h where the function is smooth, constant at a kink.
+    const double bend = std::fabs(up - 2 * here + down) / h;
+    const double half_bend = std::fabs(up_half - 2 * here + down_half) / (h / 2);
+    kink = half_bend > 0.75 * bend && bend > 1e-5 * scale + 10 * noise;
+    if (!kink) return {fine, fine, noise, false};
+    last_h = h;
+    break;
   }
   // One-sided, of second order.
-  const double here = at(0);
   const auto slope = [&](double step_to) {
     return (4 * at(step_to) - at(2 * step_to) - 3 * here) / (2 * step_to);
   };
   const double left = slope(-last_h), right = slope(last_h);
-  return {std::min(left, right), std::max(left, right), loss.noise() / last_h, true};
+  return {std::min(left, right), std::max(left, right), loss.noise() / last_h, kink};
 }
 
 }  // namespace

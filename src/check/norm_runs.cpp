@@ -7,23 +7,6 @@
 namespace phasor::check {
 namespace {
 
-/// A float32 copy, and whether somebody wrote to it.
-class Guarded {
- public:
-  explicit Guarded(const Tensor& value)
-      : tensor_(value.empty() ? Tensor() : value.to(DType::float32)),
-        copy_(tensor_.empty() ? Tensor() : tensor_.clone()) {}
-  float* data() { return tensor_.empty() ? nullptr : tensor_.data<float>(); }
-  bool untouched() const {
-    return tensor_.empty() ||
-           std::memcmp(tensor_.raw(), copy_.raw(),
-                       static_cast<std::size_t>(tensor_.size()) * sizeof(float)) == 0;
-  }
-
- private:
-  Tensor tensor_, copy_;
-};
-
 bool same_bytes(const Tensor& a, const Tensor& b) {
   return std::memcmp(a.raw(), b.raw(), static_cast<std::size_t>(a.size()) * size_of(a.dtype())) ==
          0;
@@ -78,63 +61,81 @@ NormResult run_composed(const Norm& norm, const NormCase& norm_case, DType dtype
   return result;
 }
 
-NormResult run_fused(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set,
-                     bool accumulate, Sharing sharing) {
-  const FusedPair& pair = *norm.fused();
-  const Shape& shape = norm_case.x.shape();
-  const FusedShape fused{shape[0], shape[1], shape[2], norm_case.relu, set};
-  const bool has_skip = !norm_case.skip.empty();
-  const bool in_place = sharing == Sharing::in_place;
+FusedPass::Guarded::Guarded(const Tensor& value)
+    : tensor_(value.empty() ? Tensor() : value.to(DType::float32)),
+      copy_(tensor_.empty() ? Tensor() : tensor_.clone()) {}
 
-  Guarded x(norm_case.x), skip(norm_case.skip), dy(norm_case.dy);
-  std::vector<Guarded> parameters;
-  std::vector<const float*> parameter_data;
-  std::vector<Tensor> dparameters;
-  std::vector<float*> dparameter_data;
+float* FusedPass::Guarded::data() { return tensor_.empty() ? nullptr : tensor_.data<float>(); }
+
+bool FusedPass::Guarded::untouched() const { return tensor_.empty() || same_bytes(tensor_, copy_); }
+
+FusedPass::FusedPass(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set,
+                     bool accumulate, Sharing sharing)
+    : pair_(*norm.fused()),
+      tensor_shape_(norm_case.x.shape()),
+      has_skip_(!norm_case.skip.empty()),
+      accumulate_(accumulate),
+      in_place_(sharing == Sharing::in_place),
+      x_(norm_case.x),
+      skip_(norm_case.skip),
+      dy_(norm_case.dy),
+      out_(tensor_shape_, DType::float32) {
+  shape_ = {tensor_shape_[0], tensor_shape_[1], tensor_shape_[2], norm_case.relu, set};
+  statistics_ = Tensor({pair_.saved_size(shape_)}, DType::float32);
   for (const Tensor& parameter : norm_case.parameters) {
-    parameters.emplace_back(parameter);
-    dparameters.emplace_back(parameter.shape(), DType::float32);
+    parameters_.emplace_back(parameter);
+    dparameters_.emplace_back(parameter.shape(), DType::float32);
   }
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    parameter_data.push_back(parameters[i].data());
-    dparameter_data.push_back(dparameters[i].data<float>());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    parameter_data_.push_back(parameters_[i].data());
+    dparameter_data_.push_back(dparameters_[i].data<float>());
   }
-  Tensor out_memory(shape, DType::float32);
-  float* out = in_place && has_skip ? skip.data() : out_memory.data<float>();
-  const Tensor statistics({pair.saved_size(fused)}, DType::float32);
-  float* saved = const_cast<float*>(statistics.data<float>());
-  pair.forward(fused, {.x = x.data(),
-                       .skip = skip.data(),
-                       .parameters = parameter_data.data(),
-                       .out = out,
-                       .saved = saved});
+}
 
-  Tensor dx_memory = accumulate ? ones(shape) : Tensor(shape, DType::float32);
-  Tensor dskip_memory(shape, DType::float32);
-  float* dskip = !has_skip ? nullptr : in_place ? dy.data() : dskip_memory.data<float>();
-  float* dx = in_place && !has_skip && !accumulate ? dy.data() : dx_memory.data<float>();
-  pair.backward(fused, {.x = x.data(),
-                        .out = out,
-                        .saved = saved,
-                        .parameters = parameter_data.data(),
-                        .dy = dy.data(),
-                        .dx = dx,
-                        .dskip = dskip,
-                        .dparameters = dparameter_data.data(),
-                        .accumulate = accumulate});
+void FusedPass::forward() {
+  float* out = in_place_ && has_skip_ ? skip_.data() : out_.data<float>();
+  pair_.forward(shape_, {.x = x_.data(),
+                         .skip = skip_.data(),
+                         .parameters = parameter_data_.data(),
+                         .out = out,
+                         .saved = statistics_.data<float>()});
+}
+
+NormResult FusedPass::backward() {
+  const float* out = in_place_ && has_skip_ ? skip_.data() : out_.data<float>();
+  Tensor dx_memory = accumulate_ ? ones(tensor_shape_) : Tensor(tensor_shape_, DType::float32);
+  Tensor dskip_memory(tensor_shape_, DType::float32);
+  float* dskip = !has_skip_ ? nullptr : in_place_ ? dy_.data() : dskip_memory.data<float>();
+  float* dx = in_place_ && !has_skip_ && !accumulate_ ? dy_.data() : dx_memory.data<float>();
+  pair_.backward(shape_, {.x = x_.data(),
+                          .out = out,
+                          .saved = statistics_.data<float>(),
+                          .parameters = parameter_data_.data(),
+                          .dy = dy_.data(),
+                          .dx = dx,
+                          .dskip = dskip,
+                          .dparameters = dparameter_data_.data(),
+                          .accumulate = accumulate_});
 
   NormResult result;
-  const auto n = static_cast<std::size_t>(shape.size());
+  const auto n = static_cast<std::size_t>(tensor_shape_.size());
   result.out.assign(out, out + n);
   result.dx.assign(dx, dx + n);
-  if (has_skip) result.dskip.assign(dskip, dskip + n);
-  for (const Tensor& gradient : dparameters) result.dparameters.push_back(gradient.values());
-  result.inputs_untouched = x.untouched();
-  for (const Guarded& parameter : parameters)
+  if (has_skip_) result.dskip.assign(dskip, dskip + n);
+  for (const Tensor& gradient : dparameters_) result.dparameters.push_back(gradient.values());
+  result.inputs_untouched = x_.untouched();
+  for (const Guarded& parameter : parameters_)
     result.inputs_untouched = result.inputs_untouched && parameter.untouched();
-  if (!in_place)
-    result.inputs_untouched = result.inputs_untouched && skip.untouched() && dy.untouched();
+  if (!in_place_)
+    result.inputs_untouched = result.inputs_untouched && skip_.untouched() && dy_.untouched();
   return result;
+}
+
+NormResult run_fused(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set,
+                     bool accumulate, Sharing sharing) {
+  FusedPass pass(norm, norm_case, set, accumulate, sharing);
+  pass.forward();
+  return pass.backward();
 }
 
 NormResult run_float(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set) {

@@ -48,8 +48,41 @@ NormResult run_composed(const Norm& norm, const NormCase& norm_case, DType dtype
 /// Buffers that the engine may let a pair share.
 enum class Sharing { none, in_place };
 
-/// By the fused pair. `accumulate`: dx is added to ones. `in_place`: out shares skip, dx or dskip
-/// share dy.
+/// One pass through a fused pair with buffers of its own. `accumulate`: dx is added to ones.
+/// `in_place`: out shares skip, dx or dskip share dy.
+class FusedPass {
+ public:
+  FusedPass(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set,
+            bool accumulate = false, Sharing sharing = Sharing::none);
+  void forward();
+  /// After forward.
+  NormResult backward();
+
+ private:
+  /// A float32 copy that knows whether somebody wrote to it.
+  class Guarded {
+   public:
+    explicit Guarded(const Tensor& value);
+    float* data();
+    bool untouched() const;
+
+   private:
+    Tensor tensor_, copy_;
+  };
+
+  const FusedPair& pair_;
+  FusedShape shape_;
+  Shape tensor_shape_;
+  bool has_skip_, accumulate_, in_place_;
+  Guarded x_, skip_, dy_;
+  std::vector<Guarded> parameters_;
+  std::vector<const float*> parameter_data_;
+  std::vector<Tensor> dparameters_;
+  std::vector<float*> dparameter_data_;
+  Tensor out_, statistics_;
+};
+
+/// Forward and backward of a FusedPass.
 NormResult run_fused(const Norm& norm, const NormCase& norm_case, kernels::KernelSet set,
                      bool accumulate = false, Sharing sharing = Sharing::none);
 
