@@ -54,9 +54,9 @@ TEST_CASE("normal_quantile meets tabulated values to 1.2e-9 and is odd") {
                {0.9999, 3.719016485455709},
                {1e-6, -4.753424308822899},
                {1e-9, -5.997807015007686}};
-  for (const auto& [p, x] : known) {
-    INFO("p = ", p);
-    CHECK(std::fabs(normal_quantile(p) - x) <= 1.2e-9 * std::fabs(x));
+  for (const auto& row : known) {
+    INFO("p = ", row.p);
+    CHECK(std::fabs(normal_quantile(row.p) - row.x) <= 1.2e-9 * std::fabs(row.x));
   }
   for (double p = 1e-7; p < 0.5; p *= 1.7) {
     const double complement = 1 - p;

@@ -36,10 +36,10 @@ TEST_CASE("broadcast follows NumPy's rule") {
                {{1}, {1, 1}, {1, 1}},
                {{0, 3}, {1, 3}, {0, 3}},
                {{1, 3}, {0, 1}, {0, 3}}};
-  for (const auto& [a, b, expected] : table) {
-    INFO(a.str(), " and ", b.str());
-    CHECK(broadcast(a, b, "test") == expected);
-    CHECK(broadcast(b, a, "test") == expected);
+  for (const auto& row : table) {
+    INFO(row.a.str(), " and ", row.b.str());
+    CHECK(broadcast(row.a, row.b, "test") == row.expected);
+    CHECK(broadcast(row.b, row.a, "test") == row.expected);
   }
   CHECK_THROWS_WITH_AS(broadcast({2, 3}, {2}, "test"),
                        "[test] shapes must broadcast; got [2,3] and [2]; extents from the last "

@@ -20,15 +20,15 @@ TEST_CASE("B01: rows of 1e25, and of 1e-25 at eps 0, come out as those of ordina
   } expected[] = {{"rmsnorm", {.536656, .715542, 1.073313, 1.431084}},
                   {"mrsnorm", {.4, .533333, .8, 1.066667}},
                   {"layernorm", {-1.171700, -.650945, .390567, 1.432078}}};
-  for (const auto& [name, out] : expected)
+  for (const auto& row : expected)
     for (const double scale : {1e25, 1e-25}) {
-      const auto norm = make(name, 4, 0);
+      const auto norm = make(row.name, 4, 0);
       std::vector<double> x;
       for (const double value : z) x.push_back(value * scale);
       const auto runs = fused_runs(norm, norm_case(norm, {1, 1, 4}, x, {1, 0, 0, 0}));
       for (const Run& run : runs) {
-        INFO(name, " at ", scale, ", ", run.name);
-        check_near(run.result.out, out, 2e-6);
+        INFO(row.name, " at ", scale, ", ", run.name);
+        check_near(run.result.out, row.out, 2e-6);
         CHECK(check::relative_error(run.result.dx, runs[0].result.dx) < 2e-6);
       }
     }

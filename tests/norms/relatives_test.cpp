@@ -21,11 +21,11 @@ TEST_CASE("controls and relatives: values by hand") {
                   {"squash", {.6 * 25 / 26, .8 * 25 / 26, .6 * 100 / 101, .8 * 100 / 101}},
                   {"dyt", {std::tanh(1.5), std::tanh(2.0), std::tanh(3.0), std::tanh(4.0)}},
                   {"groupnorm", {0, 0, 0, 0}}};  // four groups of one channel
-  for (const auto& [name, out] : expected) {
-    const auto norm = make(name, 4, 0);
+  for (const auto& row : expected) {
+    const auto norm = make(row.name, 4, 0);
     for (const Run& run : all_runs(norm, norm_case(norm, {1, 1, 4}, x, {0, 0, 0, 0}))) {
-      INFO(name, ", ", run.name);
-      check_near(run.result.out, out, run.exact ? 2e-15 : 3e-7);
+      INFO(row.name, ", ", run.name);
+      check_near(run.result.out, row.out, run.exact ? 2e-15 : 3e-7);
     }
   }
   const auto groups = check::make_norm(find_norm("groupnorm"), {.channels = 4, .eps = 0},
@@ -54,12 +54,12 @@ TEST_CASE("parameters of one layer of 16 channels") {
   } expected[] = {{"rms_pair", 8},   {"mrs_channel", 16}, {"l1norm", 16}, {"layernorm_nobias", 16},
                   {"groupnorm", 32}, {"scalenorm", 1},    {"dyt", 33},    {"unit_phasor", 8},
                   {"squash", 8}};
-  for (const auto& [name, count] : expected) {
+  for (const auto& row : expected) {
     Index total = 0;
-    for (const NormBuilder::Parameter& parameter : make(name, 16, 1e-5).parameters)
+    for (const NormBuilder::Parameter& parameter : make(row.name, 16, 1e-5).parameters)
       total += parameter.shape.size();
-    INFO(name);
-    CHECK(total == count);
+    INFO(row.name);
+    CHECK(total == row.count);
   }
 }
 

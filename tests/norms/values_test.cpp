@@ -83,16 +83,16 @@ TEST_CASE("parameters of one layer: MRS C/2, RMS C, LN 2C, none 0; gamma_init fi
     const char* name;
     Index count;
   } expected[] = {{"mrsnorm", 8}, {"rmsnorm", 16}, {"layernorm", 32}, {"none", 0}};
-  for (const auto& [name, count] : expected) {
+  for (const auto& row : expected) {
     const auto norm = check::make_norm(
-        find_norm(name), {.channels = 16, .eps = 1e-5, .gamma_init = 0.7979, .affine = true});
+        find_norm(row.name), {.channels = 16, .eps = 1e-5, .gamma_init = 0.7979, .affine = true});
     Index total = 0;
     for (const NormBuilder::Parameter& parameter : norm.parameters) {
       total += parameter.shape.size();
       CHECK(parameter.init == (parameter.name == "weight" ? 0.7979 : 0.0));
     }
-    INFO(name);
-    CHECK(total == count);
+    INFO(row.name);
+    CHECK(total == row.count);
   }
 }
 
