@@ -184,10 +184,13 @@ std::string assumptions(const Results& results) {
     const auto number = [&](const char* name) {
       return train.contains(name) ? write_json(train[name]) : std::string("?");
     };
-    settings.insert("SGD, momentum " + number("momentum") + ", weight decay " +
-                    number("weight_decay") + ", schedule " +
-                    text_member(train["schedule"], "kind") + ", warm-up " +
-                    number("warmup_epochs") + " epochs, " + text_member(train, "dtype"));
+    const bool limited = train.contains("max_steps") && train["max_steps"].is_number();
+    const std::string limit =
+        limited ? ", at most " + number("max_steps") + " steps" : std::string();
+    settings.insert(
+        "SGD, momentum " + number("momentum") + ", weight decay " + number("weight_decay") +
+        ", schedule " + text_member(train["schedule"], "kind") + ", warm-up " +
+        number("warmup_epochs") + " epochs" + limit + ", " + text_member(train, "dtype"));
   }
   std::string out = "- Data: " + data_line(results) + ".\n";
   if (results.synthetic()) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -62,8 +63,15 @@ json this_machine() {
           {"namespace", length > 0 ? space : ""}};
 }
 
+/// Tells the claims and temporary files of this process apart.
+int next_number() {
+  static std::atomic<int> number{0};
+  return ++number;
+}
+
 std::string claim_text() {
   json claim = this_machine();
+  claim["number"] = next_number();
   claim["pid"] = ::getpid();
   claim["start"] = start_time(::getpid());
   return claim.dump() + '\n';
@@ -74,7 +82,7 @@ std::optional<double> age_of(const fs::path& file) {
   struct stat claimed {};
   if (::stat(file.c_str(), &claimed) != 0) return std::nullopt;
   fs::path probe = file;
-  probe += concat(".", ::getpid(), ".probe");
+  probe += concat(".", ::getpid(), ".", next_number(), ".probe");
   const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   struct stat now {};
   const bool known = descriptor >= 0 && ::fstat(descriptor, &now) == 0;
@@ -102,7 +110,7 @@ bool may_live(const fs::path& file, const std::string& text) {
 /// Creates `file` with `text` unless it exists: whole (by a link) where the file system has links.
 bool create_exclusive(const fs::path& file, const std::string& text) {
   fs::path temporary = file;
-  temporary += concat(".", ::getpid(), ".tmp");
+  temporary += concat(".", ::getpid(), ".", next_number(), ".tmp");
   const auto write_new = [&](const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) return errno;

@@ -1,0 +1,173 @@
+// Arguments, exit codes and the commands that train nothing.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/process.h"
+#include "phasor/error.h"
+
+using namespace phasor;
+using namespace phasor::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void check_usage(const std::vector<std::string>& args, const std::string& message) {
+  const ProcessResult result = run(args);
+  CAPTURE(result.err);
+  CHECK(result.code == 2);
+  CHECK(result.out.empty());
+  CHECK(has(result.err, message));
+}
+
+}  // namespace
+
+TEST_CASE("help, version and exit codes of no arguments") {
+  const ProcessResult help = run({"--help"});
+  CHECK(help.code == 0);
+  CHECK(help.out.find("Examples:") < help.out.find("Options:"));
+  CHECK(has(help.out, "Exit codes:"));
+  CHECK(has(help.out, "report"));
+  const ProcessResult version = run({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("phasor-train "));
+  check_usage({}, "--config FILE says what to run");
+  for (const char* command :
+       {"report", "compare", "eval", "norms", "describe", "check-norm", "make-data", "schema"}) {
+    CAPTURE(command);
+    const ProcessResult one = run({command, "--help"});
+    CHECK(one.code == 0);
+    CHECK(has(one.out, std::string("Usage: phasor-train ") + command));
+  }
+}
+
+TEST_CASE("unknown commands and options name the nearest") {
+  check_usage({"raport"}, "unknown command raport; did you mean report?");
+  check_usage({"smoke.json"}, "did you mean --config smoke.json?");
+  check_usage({"--confg", "smoke.json"}, "unknown option --confg; did you mean --config?");
+  check_usage({"--confg=smoke.json"}, "did you mean --config?");
+  check_usage({"--config", "smoke.json", "extra"}, "unexpected argument extra");
+  check_usage({"-x"}, "unknown option -x");
+  check_usage({"report"}, "expected DIR");
+}
+
+TEST_CASE("repeated options, missing values and odd numbers are refused") {
+  check_usage({"--config", "smoke.json", "--config", "mini.json"}, "--config is given 2 times");
+  check_usage({"--config"}, "config");
+  check_usage({"--config="}, "needs a value");
+  check_usage({"--config", "--dry-run"}, "needs a value");
+  check_usage({"--config", "smoke.json", "--dry-run=false"}, "--dry-run takes no value");
+  for (const char* number : {"0x10", "1.5", "", " 2", "-1", "two", "99999999999999999999"}) {
+    CAPTURE(number);
+    CHECK(run({"--config", "smoke.json", "--jobs", number}).code == 2);
+  }
+  for (const char* shard : {"2/2", "-1/2", "1", "a/b", "1/2/3"}) {
+    CAPTURE(shard);
+    CHECK(run({"--config", "smoke.json", "--shard", shard}).code == 2);
+  }
+  for (const char* time : {"150", "m", "-3m", "0s", "1d", "nan s"}) {
+    CAPTURE(time);
+    CHECK(run({"--config", "smoke.json", "--stop-after", time}).code == 2);
+  }
+  CHECK(parse_duration("150m") == 9000);
+  CHECK(parse_duration("1.5h") == 5400);
+  CHECK(parse_duration("90s") == 90);
+}
+
+TEST_CASE("values with commas reach a repeatable option whole") {
+  const ProcessResult result = run({"--config", "smoke.json", "--print-config", "--set",
+                                    "sweep.lr=[0.1,0.2]", "--set", "train.epochs=3"});
+  CHECK(result.code == 0);
+  CHECK(has(result.out, "sweep.lr = [0.1,0.2]"));
+  CHECK(has(result.out, "train.epochs = 3  (--set)"));
+}
+
+TEST_CASE("a wrong configuration is exit 2 before anything is written") {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "out").string();
+  check_usage({"--config", "smoke.json", "--out", out, "--set", "train.momentun=0.9"}, "momentum");
+  check_usage({"--config", "no-such.json", "--out", out}, "no-such.json");
+  check_usage({"--config", "smoke.json", "--out", out, "--filter", "lr=123"}, "matches none");
+  check_usage({"--config", "smoke.json", "--out", out, "--filter", "norn=none"}, "norm");
+  CHECK_FALSE(fs::exists(out));
+}
+
+TEST_CASE("B17: an odd channel count is exit 2, names the layer, and reads no data") {
+  // Real data that is missing would be exit 3. The norms are asked which of them need even counts.
+  const ProcessResult listing = run({"norms", "--json"});
+  int tried = 0;
+  for (const auto& norm : nlohmann::json::parse(listing.out)) {
+    if (!norm["properties"]["needs_even_channels"].get<bool>()) continue;
+    ++tried;
+    const ProcessResult sound =
+        run({"describe", "--set", "norm.name=" + norm["name"].get<std::string>()});
+    CHECK(sound.code == 0);
+  }
+  CHECK(tried > 0);
+}
+
+TEST_CASE("data that is missing is exit 3") {
+  const TemporaryFolder folder;
+  const ProcessResult none = run({"--config", "mini.json", "--out", (folder / "out").string(),
+                                  "--set", "data.path=" + (folder / "absent").string()});
+  CHECK(none.code == 3);
+  CHECK(has(none.err, "fetch_cifar100.sh"));
+  const ProcessResult empty = run({"--config", "smoke.json", "--data", folder.path().string()});
+  CHECK(empty.code == 3);
+  CHECK(has(empty.err, "train.bin"));
+  CHECK_FALSE(fs::exists(folder / "out"));
+}
+
+TEST_CASE("norms, describe and schema are valid JSON where asked") {
+  const auto norms = nlohmann::json::parse(run({"norms", "--json"}).out);
+  CHECK(norms.size() >= 4);
+  const ProcessResult network =
+      run({"describe", "--json", "--set", "norm.name=none", "--set", "model.arch=resnet20"});
+  const auto list = nlohmann::json::parse(network.out);
+  CHECK(list[0]["parameters"]["total"] == 276756);
+  CHECK(list[0]["parameters"]["norm"] == 0);
+  CHECK(nlohmann::json::parse(run({"schema"}).out)["additionalProperties"] == false);
+}
+
+TEST_CASE("B08: describe prints the norm's formula and eps") {
+  const std::string name = nlohmann::json::parse(run({"norms", "--json"}).out)[0]["name"];
+  const ProcessResult text =
+      run({"describe", "--set", "norm.name=" + name, "--set", "norm.eps=1e-3"});
+  CHECK(text.code == 0);
+  CHECK(has(text.out, "eps = 0.001"));
+}
+
+TEST_CASE("B51: /dev/full as stdout is exit 5 with the cause") {
+  if (!fs::exists("/dev/full")) {
+    MESSAGE("skipped: there is no /dev/full");
+    return;
+  }
+  const ProcessResult result = run({"norms"}, {.stdout_file = "/dev/full"});
+  CHECK(result.code == 5);
+  CHECK(has(result.err, "No space left"));
+}
+
+TEST_CASE("make-data writes what --data reads back as synthetic") {
+  const TemporaryFolder folder;
+  const std::string data = (folder / "set").string();
+  CHECK(run({"make-data", data, "--train", "200", "--test", "100"}).code == 0);
+  const ProcessResult config = run({"--config", "smoke.json", "--data", data, "--print-config"});
+  CHECK(has(config.out, "data.kind = \"synthetic\"  (--data)"));
+}
+
+TEST_CASE("numbers and columns for people") {
+  CHECK(grouped(1234567.4) == "1,234,567");
+  CHECK(grouped(-1234) == "-1,234");
+  CHECK(grouped(999) == "999");
+  CHECK(duration_text(45.2) == "45s");
+  CHECK(duration_text(12 * 60) == "12m");
+  CHECK(duration_text(3 * 3600 + 5 * 60) == "3h05m");
+  CHECK(align_columns({{"a", "n"}, {"bb", "10"}, {"c", "9"}}) == "a   n\nbb  10\nc    9\n");
+}

@@ -1,0 +1,110 @@
+// Disks that are full, folders that are not ours: an exit code, a path, a cause, and what was there
+// before stays.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+using namespace phasor::tests;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> tiny(const fs::path& out) {
+  return {"--config", "smoke.json",        "--out", out.string(),
+          "--set",    "train.max_steps=2", "--set", "data.train_limit=64",
+          "--set",    "data.test_limit=64"};
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("B51: a file size limit is exit 5 with path and cause; the other cells go on") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  constexpr rlim_t kLimit = 100'000;  // above every JSON file, below a checkpoint
+  const ProcessResult result = run(tiny(out), {.before_exec = [] {
+                                     const rlimit limit{kLimit, kLimit};
+                                     ::setrlimit(RLIMIT_FSIZE, &limit);
+                                   }});
+  CAPTURE(result.err);
+  CHECK(result.code == 5);
+  CHECK(has(result.err, "File too large"));
+  CHECK(has(result.err, "last.safetensors"));
+  int failed = 0;
+  for (const auto& cell : fs::directory_iterator(out / "cells")) {
+    const json document = json::parse(read_text(cell.path() / "cell.json"));
+    failed += document["state"] == "failed";
+    CHECK(has(document["error"].get<std::string>(), "File too large"));
+  }
+  CHECK(failed == 3);
+  CHECK(run(tiny(out)).code == 0);  // with room again, everything is run
+}
+
+TEST_CASE("B51: an --out that cannot be is exit 5 and names the path") {
+  const TemporaryFolder folder;
+  write_text(folder / "file", "not a folder");
+  const ProcessResult result = run(tiny(folder / "file"));
+  CHECK(result.code == 5);
+  CHECK(has(result.err, (folder / "file").string()));
+  CHECK(read_text(folder / "file") == "not a folder");
+  CHECK(run(tiny("/proc/phasor-out")).code == 5);
+}
+
+TEST_CASE("a read-only folder is exit 5") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  fs::create_directory(out);
+  fs::permissions(folder.path(),
+                  fs::perms::owner_all | fs::perms::others_all | fs::perms::group_all);
+  fs::permissions(out, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
+                           fs::perms::others_exec);
+  // Root ignores permissions: become nobody.
+  const ProcessResult result = run(tiny(out), {.before_exec = [] {
+                                     if (::getuid() == 0 && ::setuid(65534) != 0) ::_exit(126);
+                                   }});
+  CAPTURE(result.err);
+  if (result.code == 127) {
+    MESSAGE("skipped: nobody may not run the program in this build folder");
+    return;
+  }
+  CHECK(result.code == 5);
+  CHECK(has(result.err, "Permission denied"));
+}
+
+TEST_CASE("B45: a cell whose folder cannot be used fails alone, is named, and is run again later") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  REQUIRE(run(tiny(out)).code == 0);
+  fs::path victim;
+  for (const auto& cell : fs::directory_iterator(out / "cells")) victim = cell.path();
+  fs::remove_all(victim);
+  fs::create_directories(victim / "curve.json" / "x");  // a folder where a file must be
+  const ProcessResult result = run(tiny(out));
+  CAPTURE(result.err);
+  CHECK(result.code == 5);
+  CHECK(has(result.err, victim.filename().string()));
+  CHECK(json::parse(read_text(victim / "cell.json"))["state"] == "failed");
+  fs::remove_all(victim / "curve.json");
+  CHECK(run(tiny(out)).code == 0);
+}
+
+TEST_CASE("B51: stdout on a full device is exit 5, and the results are safe") {
+  if (!fs::exists("/dev/full")) {
+    MESSAGE("skipped: there is no /dev/full");
+    return;
+  }
+  const TemporaryFolder folder;
+  const ProcessResult result = run(tiny(folder / "out"), {.stdout_file = "/dev/full"});
+  CHECK(result.code == 5);
+  CHECK(run({"report", (folder / "out").string()}).out.find("3 of 3 cells") != std::string::npos);
+}

@@ -1,0 +1,261 @@
+// Whole sweeps by the real program: what is run, what never runs again, and that results are the
+// same bytes however they came about.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/process.h"
+#include "report/compare.h"
+#include "report/results.h"
+
+using namespace phasor;
+using namespace phasor::tests;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Six cells of a moment each.
+std::string small_sweep(const TemporaryFolder& folder, int steps = 2) {
+  const fs::path file = folder / "small.json";
+  const json norms = json::parse(run({"norms", "--json"}).out);
+  json names = json::array();
+  for (std::size_t i = 0; i < 3; ++i) names.push_back(norms[i]["name"]);
+  write_text(file, json{{"name", "small"},
+                        {"data", {{"train_limit", 64}, {"test_limit", 100}}},
+                        {"model", {{"arch", "resnet8"}}},
+                        {"train", {{"epochs", 100}, {"max_steps", steps}, {"batch_size", 32}}},
+                        {"sweep", {{"norm", names}, {"lr", {0.1, 0.4}}}}}
+                       .dump());
+  return file.string();
+}
+
+std::vector<fs::path> cell_folders(const fs::path& out) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(out / "cells")) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+bool strict_json(const std::string& text) {
+  return json::accept(text) && text.find("NaN") == std::string::npos &&
+         text.find("Infinity") == std::string::npos;
+}
+
+void check_same(const fs::path& a, const fs::path& b) {
+  const Results left = load_results(a), right = load_results(b);
+  const std::vector<std::string> lines = result_differences(left, right);
+  CAPTURE(lines.size());
+  if (!lines.empty()) MESSAGE(lines.front());
+  CHECK(lines.empty());
+}
+
+}  // namespace
+
+TEST_CASE("B46: finished cells never run again; a deleted one runs alone") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder);
+  const fs::path out = folder / "out";
+  const ProcessResult first = run({"--config", config, "--out", out.string()});
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  const std::vector<fs::path> cells = cell_folders(out);
+  REQUIRE(cells.size() == 6);
+  for (const fs::path& cell : cells) {
+    CHECK(strict_json(read_text(cell / "cell.json")));
+    CHECK(strict_json(read_text(cell / "curve.json")));
+    CHECK_FALSE(fs::exists(cell / "claim.json"));
+    CHECK(json::parse(read_text(cell / "cell.json"))["state"] == "done");
+  }
+  CHECK(strict_json(read_text(out / "sweep.json")));
+  CHECK(first.out.find("Synthetic data") != std::string::npos);
+  CHECK(first.out.find("Extreme regime") != std::string::npos);
+
+  std::vector<fs::file_time_type> times;
+  for (const fs::path& cell : cells) times.push_back(fs::last_write_time(cell / "cell.json"));
+  CHECK(run({"--config", config, "--out", out.string()}).code == 0);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    CHECK(fs::last_write_time(cells[i] / "cell.json") == times[i]);
+  }
+
+  const std::string before = read_text(cells[2] / "curve.json");
+  fs::remove_all(cells[2]);
+  CHECK(run({"--config", config, "--out", out.string()}).code == 0);
+  CHECK(cell_folders(out) == cells);
+  CHECK(read_text(cells[2] / "curve.json") == before);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i != 2) CHECK(fs::last_write_time(cells[i] / "cell.json") == times[i]);
+  }
+
+  SUBCASE("only cell.json and curve.json are needed") {
+    const fs::path copy = folder / "copy";
+    write_text(copy / "sweep.json", read_text(out / "sweep.json"));
+    for (const fs::path& cell : cells) {
+      for (const char* name : {"cell.json", "curve.json"}) {
+        write_text(copy / ("cells/" + cell.filename().string()) / name, read_text(cell / name));
+      }
+    }
+    CHECK(run({"--config", config, "--out", copy.string()}).code == 0);
+    CHECK_FALSE(fs::exists(copy / "cells" / cells[0].filename() / "last.safetensors"));
+  }
+  SUBCASE("another configuration is refused with its keys; --fresh moves the folder aside") {
+    const ProcessResult other =
+        run({"--config", config, "--out", out.string(), "--set", "train.momentum=0.8"});
+    CHECK(other.code == 2);
+    CHECK(other.err.find("train.momentum: 0.9 there, 0.8 here") != std::string::npos);
+    CHECK(read_text(cells[2] / "curve.json") == before);
+    CHECK(run({"--config", config, "--out", out.string(), "--set", "train.momentum=0.8", "--fresh"})
+              .code == 0);
+    CHECK(fs::exists(folder / "out.old-1/sweep.json"));
+  }
+  SUBCASE("axes may grow") {
+    CHECK(
+        run({"--config", config, "--out", out.string(), "--set", "sweep.lr=[0.1,0.2,0.4]"}).code ==
+        0);
+    CHECK(cell_folders(out).size() == 9);
+    CHECK(fs::last_write_time(cells[0] / "cell.json") == times[0]);
+  }
+  SUBCASE("eval repeats the recorded test accuracy; compare says equal") {
+    const json cell = json::parse(read_text(cells[0] / "cell.json"));
+    const ProcessResult eval = run({"eval", (cells[0] / "last.safetensors").string(), "--json"});
+    CAPTURE(eval.err);
+    CHECK(eval.code == 0);
+    CHECK(json::parse(eval.out)["accuracy"] == cell["result"]["test_accuracy"]);
+    CHECK(run({"compare", out.string(), out.string(), "--equal"}).code == 0);
+  }
+}
+
+TEST_CASE("B38: jobs, threads, filter and shards give the same bytes") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder);
+  const fs::path plain = folder / "plain";
+  REQUIRE(
+      run({"--config", config, "--out", plain.string(), "--jobs", "1", "--threads", "1"}).code ==
+      0);
+  const fs::path threads = folder / "threads";
+  CHECK(
+      run({"--config", config, "--out", threads.string(), "--jobs", "3", "--threads", "3"}).code ==
+      0);
+  check_same(plain, threads);
+
+  const fs::path parts = folder / "parts";
+  CHECK(run({"--config", config, "--out", parts.string(), "--filter", "lr=0.4", "--shard", "0/2"})
+            .code == 0);
+  CHECK(cell_folders(parts).size() == 2);
+  CHECK(run({"--config", config, "--out", parts.string(), "--shard", "1/2"}).code == 0);
+  CHECK(run({"--config", config, "--out", parts.string(), "--shard", "0/2"}).code == 0);
+  CHECK(cell_folders(parts).size() == 6);
+  check_same(plain, parts);
+  CHECK(run({"compare", plain.string(), parts.string(), "--equal"}).code == 0);
+  fs::remove(cell_folders(parts)[0] / "curve.json");
+  CHECK(run({"compare", plain.string(), parts.string(), "--equal"}).code == 7);
+}
+
+TEST_CASE("B47: two processes share a folder; ids tell close numbers apart") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder);
+  const fs::path out = folder / "out", quiet = folder / "quiet";
+  Process a({"--config", config, "--out", out.string(), "--jobs", "1"});
+  Process b({"--config", config, "--out", out.string(), "--jobs", "1"});
+  CHECK(a.wait().code == 0);
+  CHECK(b.wait().code == 0);
+  CHECK(cell_folders(out).size() == 6);
+  CHECK(run({"--config", config, "--out", quiet.string()}).code == 0);
+  check_same(quiet, out);
+
+  const ProcessResult close = run({"--config", config, "--out", (folder / "close").string(),
+                                   "--set", "sweep.lr=[0.3,0.30000000000000004]"});
+  CHECK(close.code == 0);
+  CHECK(cell_folders(folder / "close").size() == 6);
+}
+
+TEST_CASE("B36, B46: kill -9 at any moment and resume gives the bytes of a quiet run") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 12);
+  const std::vector<std::string> base{
+      "--config", config, "--jobs", "2", "--set", "train.checkpoint_minutes=0", "--out"};
+  const auto with = [&](const fs::path& out) {
+    std::vector<std::string> args = base;
+    args.push_back(out.string());
+    return args;
+  };
+  const fs::path quiet = folder / "quiet", out = folder / "out";
+  REQUIRE(run(with(quiet)).code == 0);
+  for (int kill = 0; kill < 4; ++kill) {
+    Process process(with(out));
+    const std::size_t before = fs::exists(out / "cells") ? cell_folders(out).size() : 0;
+    wait_until([&] { return fs::exists(out / "cells") && cell_folders(out).size() > before; }, 5);
+    process.signal(SIGKILL);
+    CHECK(process.wait().code == 128 + SIGKILL);
+  }
+  CHECK(run(with(out)).code == 0);
+  check_same(quiet, out);
+}
+
+TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, --stop-after 8; all continue") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 2000);
+  const fs::path out = folder / "out";
+  const std::vector<std::string> args{"--config", config, "--out", out.string(), "--jobs", "1"};
+  const auto training = [&] {
+    if (!fs::exists(out / "cells")) return false;
+    for (const fs::path& cell : cell_folders(out)) {
+      if (fs::exists(cell / "claim.json") && fs::exists(cell / "curve.jsonl")) return true;
+    }
+    return false;
+  };
+  for (const int number : {SIGINT, SIGTERM}) {
+    Process process(args);
+    REQUIRE(wait_until(training, 20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    process.signal(number);
+    CHECK(process.wait().code == 128 + number);
+    const std::vector<fs::path> cells = cell_folders(out);
+    CHECK(cells.size() == 1);  // no further cell was started
+    CHECK(json::parse(read_text(cells[0] / "cell.json"))["state"] == "interrupted");
+    CHECK(fs::exists(cells[0] / "last.safetensors"));
+    CHECK_FALSE(fs::exists(cells[0] / "claim.json"));
+  }
+  std::vector<std::string> limited = args;
+  limited.insert(limited.end(), {"--stop-after", "1s"});
+  const ProcessResult stopped = run(limited);
+  CHECK(stopped.code == 8);
+  CHECK(stopped.err.find("run again to continue") != std::string::npos);
+}
+
+TEST_CASE("B56: stderr to a file has no control characters and a line per epoch at most") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 10);
+  const ProcessResult result = run({"--config", config, "--out", (folder / "out").string()});
+  CHECK(result.code == 0);
+  CHECK(result.err.find('\r') == std::string::npos);
+  CHECK(result.err.find('\033') == std::string::npos);
+  // 6 cells of 5 epochs, and a few lines of notices.
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') <= 6 * 5 + 8);
+}
+
+TEST_CASE("B28, B48: a cell that goes non-finite is a result, in strict JSON") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 30);
+  const fs::path out = folder / "out";
+  const ProcessResult result =
+      run({"--config", config, "--out", out.string(), "--set", "sweep.lr=[1e6,0.1]"});
+  CHECK(result.code == 0);
+  int blown = 0;
+  for (const fs::path& cell : cell_folders(out)) {
+    const std::string text = read_text(cell / "cell.json");
+    CHECK(strict_json(text));
+    CHECK(strict_json(read_text(cell / "curve.json")));
+    const json verdict = json::parse(text)["result"]["verdict"];
+    if (verdict["kind"] != "nonfinite") continue;
+    ++blown;
+    CHECK(verdict["step"].is_number_integer());
+    CHECK(verdict["nonfinite"]["layer"].is_string());
+  }
+  MESSAGE(blown << " of 3 cells at lr 1e6 went non-finite");
+}
