@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -347,28 +348,35 @@ TEST_CASE("a diverged cell ends early only where verdict.stop says so") {
 TEST_CASE("B52: a damaged newest checkpoint is said and the one before is used") {
   Config config = small_config();
   config.train.checkpoint_minutes = 0;
-  Cell quiet(config);
+  Cell quiet(config), cell(config);
   quiet.run();
-  for (std::uint64_t round = 0; round < 20; ++round) {
-    Cell cell(config);
-    cell.run_steps({}, 5);
-    const std::string last = read_file(cell.path("last.safetensors"));
-    REQUIRE(fs::exists(cell.path("prev.safetensors")));
+  cell.run_steps({}, 5);
+  const std::string last = read_file(cell.path("last.safetensors"));
+  const std::string previous = read_file(cell.path("prev.safetensors"));
+  for (std::uint64_t round = 0; round < 40; ++round) {
     const auto bits = draw(7, Purpose::check, 0, round);
     std::string damaged = last.substr(0, bits[0] % last.size());
     if (round % 2 == 0) {
       damaged = last;
       damaged[bits[0] % last.size()] ^= 4;
     }
-    // A file of its own: the previous checkpoint may share the newest one's storage.
-    write_file_atomic(cell.path("last.safetensors"), damaged);
-    FakeTrainer rest;
-    REQUIRE(cell.run(rest));
-    CHECK(rest.rates.size() == 5);  // one step more than without the damage
-    REQUIRE(cell.said.size() == 1);
-    CHECK(cell.said[0].find("last.safetensors") != std::string::npos);
-    CHECK(cell.files() == quiet.files());
+    std::ofstream(cell.path("last.safetensors"), std::ios::binary) << damaged;
+    std::ofstream(cell.path("prev.safetensors"), std::ios::binary) << previous;
+    std::vector<std::string> said;
+    const auto loaded = load_checkpoint(cell.path(""), "cell-1",
+                                        [&](const std::string& line) { said.push_back(line); });
+    REQUIRE(loaded);
+    CHECK(loaded->state.step == 4);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0].find("last.safetensors") != std::string::npos);
   }
+  std::ofstream(cell.path("prev.safetensors"), std::ios::binary) << previous;
+  std::ofstream(cell.path("last.safetensors"), std::ios::binary) << last.substr(0, 100);
+  FakeTrainer rest;
+  REQUIRE(cell.run(rest));
+  CHECK(rest.rates.size() == 5);  // one step more than without the damage
+  CHECK(cell.said.size() == 1);
+  CHECK(cell.files() == quiet.files());
 }
 
 TEST_CASE("B52: without any sound checkpoint the cell starts again") {

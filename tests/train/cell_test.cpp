@@ -1,0 +1,96 @@
+// run_cell with the real trainer on a few synthetic images.
+#include "train/cell.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "core/file.h"
+#include "nn/resnet.h"
+#include "norms/contract/registry.h"
+#include "train/temp_folder.h"
+
+using namespace phasor;
+
+namespace {
+
+const Dataset& small_set() {
+  static const Dataset dataset([] {
+    DataConfig data;
+    data.train_limit = 64;
+    data.test_limit = 20;
+    return data;
+  }());
+  return dataset;
+}
+
+struct Outcome {
+  std::optional<CellResult> result;
+  std::map<std::string, std::string> files;
+};
+
+/// Two epochs of 24, 24 and 16 images; with `stop_after`, interrupted there and resumed.
+Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
+            std::optional<Index> stop_after = std::nullopt) {
+  const TempFolder folder;
+  NormFactory norm;
+  norm.spec = &find_norm("mrsnorm");
+  ResNetOptions net;
+  net.arch = "resnet8";
+  CellJob job;
+  job.config.train.epochs = 2;
+  job.config.train.batch_size = batch_size;
+  job.config.train.lr = lr;
+  job.model = make_resnet(net, norm);
+  job.trainer.kernels = set;
+  job.trainer.threads = threads;
+  job.id = "cell";
+  job.folder = folder.path();
+  job.dataset = &small_set();
+  if (stop_after) {
+    StopRequest stop;
+    job.stop = &stop;
+    job.progress = [&](const Progress& progress) {
+      if (progress.step == *stop_after) stop.time_up = true;
+    };
+    CHECK_FALSE(run_cell(job));
+    job.stop = nullptr;
+    job.progress = nullptr;
+  }
+  Outcome out;
+  out.result = run_cell(job);
+  for (const char* name : {"curve.jsonl", "curve.json", "last.safetensors"})
+    out.files[name] = read_file(folder.path() / name);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("B36, B38: a real cell gives the same bytes for any threads, set and interruption") {
+  const kernels::KernelSet set = kernels::default_set();
+  for (const Index batch_size : {24, 64}) {
+    CAPTURE(batch_size);
+    const Outcome right = run(batch_size, 0.05, 1, set);
+    REQUIRE(right.result);
+    CHECK(right.result->steps == (batch_size == 24 ? 6 : 2));
+    for (const int threads : {2, 3, 7})
+      CHECK(run(batch_size, 0.05, threads, set).files == right.files);
+    CHECK(run(batch_size, 0.05, 2, set, 1).files == right.files);
+    if (batch_size == 24) CHECK(run(batch_size, 0.05, 2, set, 4).files == right.files);
+    if (kernels::available(kernels::KernelSet::avx512))
+      CHECK(run(batch_size, 0.05, 1, kernels::KernelSet::avx2).files ==
+            run(batch_size, 0.05, 1, kernels::KernelSet::avx512).files);
+  }
+}
+
+TEST_CASE("B28: a learning rate of a million ends a real cell with a located step") {
+  const Outcome wild = run(24, 1e6, 2, kernels::default_set());
+  REQUIRE(wild.result);
+  if (wild.result->verdict.kind == VerdictKind::nonfinite) {
+    REQUIRE(wild.result->verdict.nonfinite);
+    CHECK(wild.result->verdict.nonfinite->layer != "");
+    CHECK(run(24, 1e6, 1, kernels::default_set(), 1).files == wild.files);
+  } else {
+    CHECK(wild.result->verdict.kind != VerdictKind::trained);
+  }
+}
