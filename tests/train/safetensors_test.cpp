@@ -163,14 +163,15 @@ TEST_CASE("B52: every truncation and every flipped bit is detected") {
 }
 
 TEST_CASE("safetensors: random bytes are refused, never believed") {
+  const std::string right = written();
   for (std::uint64_t round = 0; round < 2000; ++round) {
-    std::string text = written();
+    std::string text = right;
     for (std::uint64_t change = 0; change < 1 + round % 5; ++change) {
       const auto bits = draw(0, Purpose::check, static_cast<std::uint32_t>(change), round);
       text[bits[0] % text.size()] = static_cast<char>(bits[1]);
       if (bits[2] % 4 == 0) text.resize(bits[3] % text.size() + 1);
     }
-    if (text == written()) continue;
+    if (text == right) continue;
     CHECK_THROWS_AS(parse(text, Checksum::required), Error);
     try {
       parse(text);  // may be right where only the checksum's key is gone
