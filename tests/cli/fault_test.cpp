@@ -98,6 +98,24 @@ TEST_CASE("B45: a cell whose folder cannot be used fails alone, is named, and is
   CHECK(run(tiny(out)).code == 0);
 }
 
+TEST_CASE("a results folder that is removed under a running sweep is exit 5") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  std::vector<std::string> args = tiny(out);
+  args[5] = "train.max_steps=4000";
+  args.insert(args.end(), {"--set", "train.epochs=4000", "--set", "train.checkpoint_minutes=0"});
+  Process process(args);
+  REQUIRE(
+      wait_until([&] { return fs::exists(out / "cells") && !fs::is_empty(out / "cells"); }, 20));
+  fs::rename(out, folder / "gone");  // at one stroke, unlike a recursive removal
+  fs::remove_all(folder / "gone");
+  process.signal(SIGINT);  // in case it went unnoticed so far
+  const ProcessResult result = process.wait();
+  CAPTURE(result.err);
+  CHECK((result.code == 5 || result.code == 130));
+  CHECK(has(result.err, out.string()));
+}
+
 TEST_CASE("B51: stdout on a full device is exit 5, and the results are safe") {
   if (!fs::exists("/dev/full")) {
     MESSAGE("skipped: there is no /dev/full");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -226,6 +227,41 @@ TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, --stop-after 8; all continue") 
   const ProcessResult stopped = run(limited);
   CHECK(stopped.code == 8);
   CHECK(stopped.err.find("run again to continue") != std::string::npos);
+}
+
+TEST_CASE("B54: a second SIGINT ends the process at once") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 2000);
+  const fs::path out = folder / "out";
+  Process process({"--config", config, "--out", out.string()});
+  REQUIRE(wait_until([&] { return fs::exists(out / "cells") && !cell_folders(out).empty(); }, 20));
+  process.signal(SIGINT);
+  process.signal(SIGINT);
+  CHECK(process.wait().code == 130);
+}
+
+TEST_CASE("B47: a stopped owner is replaced after the timeout, and wakes without harm") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder, 40);
+  const fs::path out = folder / "out", quiet = folder / "quiet";
+  const std::vector<std::string> args{"--config", config, "--out", out.string(), "--jobs", "1"};
+  const ProcessOptions short_timeout{
+      .before_exec = [] { ::setenv("PHASOR_CLAIM_TIMEOUT", "1", 1); }};
+  Process sleeper(args, short_timeout);
+  REQUIRE(wait_until(
+      [&] {
+        return fs::exists(out / "cells") && !cell_folders(out).empty() &&
+               fs::exists(cell_folders(out)[0] / "curve.jsonl");
+      },
+      20));
+  sleeper.signal(SIGSTOP);
+  const ProcessResult other = run(args, short_timeout);
+  CAPTURE(other.err);
+  CHECK(other.code == 0);
+  sleeper.signal(SIGCONT);
+  CHECK(sleeper.wait().code == 0);
+  CHECK(run({"--config", config, "--out", quiet.string()}).code == 0);
+  check_same(quiet, out);
 }
 
 TEST_CASE("B56: stderr to a file has no control characters and a line per epoch at most") {
