@@ -33,10 +33,13 @@ void fused_backward(Tape& tape, const Node& node) {
     if (target && !target.accumulate) std::fill_n(target.data, leaf.shape.size(), 0.0f);
     dparameters[i] = target.data;
   }
+  // norm(x) + x has one gradient for both: then dskip is kept apart and added.
+  const bool shared = saved.has_skip && node.inputs[0] == node.inputs[1];
   GradTarget<float> dskip;
-  if (saved.has_skip) dskip = tape.grad_target_in_place<float>(node, 1, node.shape);
+  if (saved.has_skip && !shared) dskip = tape.grad_target_in_place<float>(node, 1, node.shape);
   const auto dx = saved.has_skip ? tape.grad_target<float>(node, 0, node.shape)
                                  : tape.grad_target_in_place<float>(node, 0, node.shape);
+  if (shared && dx) dskip = {dx.data, true};
   const ArenaScope scope(tape.arena());
   const auto count = static_cast<std::size_t>(node.shape.size());
   // The pair always computes dx and overwrites dskip; what is not wanted, or must be added to what

@@ -382,7 +382,7 @@ class LaneTrainer final : public Trainer {
 
   Tally run_lanes(const BatchSource& batch) {
     PHASOR_CHECK(batch.size > 0, "[step] a batch needs at least one sample; got none");
-#pragma omp parallel for schedule(static, 1) num_threads(options_.threads)
+#pragma omp parallel for schedule(static) num_threads(options_.threads)
     for (Index lane = 0; lane < options_.lanes; ++lane) {
       failures_.guard(lane, [&] {
         const kernels::FlushSubnormals flush;
