@@ -60,7 +60,8 @@ TEST_CASE("floating point operations of training are those of the convolutions a
 
 TEST_CASE("checkpoint names are PyTorch's, in the order of the network") {
   std::vector<std::string> names;
-  for (const Parameter& p : network("resnet8", "layernorm")->parameters()) names.push_back(p.name);
+  const auto model = network("resnet8", "layernorm");
+  for (const Parameter& p : model->parameters()) names.push_back(p.name);
   const std::vector<std::string> expected{"conv1.weight",
                                           "norm1.weight",
                                           "norm1.bias",
