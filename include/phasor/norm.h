@@ -146,7 +146,7 @@ struct NormSpec {
   std::string help;     ///< one line
   std::string formula;  ///< in the letters x, z, gamma, eps, C, P
   NormProperties properties;
-  std::vector<NormKey> keys;
+  std::vector<NormKey> keys = {};
   std::unique_ptr<Norm> (*make)(NormBuilder& builder) = nullptr;
 };
 
