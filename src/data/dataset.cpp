@@ -22,6 +22,19 @@ constexpr const char* kOfficialTrain =
 constexpr const char* kOfficialTest =
     "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a";
 
+// How to get the files of a kind.
+std::string hint_for(DataKind kind) {
+  switch (kind) {
+    case DataKind::cifar100:
+      return fetch_hint();
+    case DataKind::cifar10:
+      return "unpack cifar-10-binary.tar.gz there";
+    case DataKind::synthetic:
+      break;
+  }
+  return "make it with phasor-train make-data";
+}
+
 const char* name_of(Split split) { return split == Split::train ? "train" : "test"; }
 
 // The names, one a line; a file with another number of lines is left out.
@@ -56,16 +69,11 @@ Index limited(std::optional<std::int64_t> limit, Index total, Split split) {
 }  // namespace
 
 Dataset::Dataset(const DataConfig& config) : kind_(config.kind) {
-  if (kind_ == DataKind::synthetic && !config.path) {
+  const fs::path folder = data_path(config);
+  if (folder.empty()) {
     make_synthetic();
   } else {
-    if (!config.path)
-      fail(ErrorKind::data,
-           "[data] data.path must name the folder of the data files; got none; "
-           "use --data DIR, or ",
-           fetch_hint());
-    const fs::path folder(*config.path);
-    check_folder(folder, fetch_hint());
+    check_folder(folder, concat(hint_for(kind_), "; another folder: --data DIR"));
     kind_ == DataKind::cifar10 ? open_cifar10(folder) : open_records(folder);
   }
   part(Split::train).count = limited(config.train_limit, part(Split::train).total, Split::train);
@@ -93,7 +101,7 @@ void Dataset::open_records(const fs::path& folder) {
          manifest ? " by its manifest.json" : " (no manifest.json)", "; set data.kind to ", found,
          " or name another folder");
 
-  const std::string hint = synthetic() ? "make it again with phasor-train make-data" : fetch_hint();
+  const std::string hint = hint_for(kind_);
   const bool full = !manifest;
   part(Split::train).total = full ? kFullTrain : manifest->train_records;
   part(Split::test).total = full ? kFullTest : manifest->test_records;
@@ -132,7 +140,7 @@ void Dataset::open_records(const fs::path& folder) {
 }
 
 void Dataset::open_cifar10(const fs::path& folder) {
-  const std::string hint = "unpack cifar-10-binary.tar.gz there";
+  const std::string hint = hint_for(kind_);
   constexpr Index kRecords = 10000;
   classes_ = kCifar10Layout.classes;
   record_bytes_ = kCifar10Layout.record_bytes;

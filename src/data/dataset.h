@@ -18,7 +18,8 @@ class Dataset {
   /// Opens what `config` names (kind, path, train_limit, test_limit) and checks all of it: sizes,
   /// label ranges, class counts, fine to coarse being a function, a manifest's digests. Throws
   /// (data) one line that names path, expected and found; (usage) for limits beyond the file.
-  /// `synthetic` without a path is the embedded set.
+  /// Without a path, CIFAR is looked for in its usual folder (data_path()), and `synthetic` is the
+  /// embedded set.
   explicit Dataset(const DataConfig& config);
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;

@@ -189,8 +189,6 @@ TEST_CASE("B42: a folder that is none, a path that is missing, a file that canno
   folder.write("archive.tar.gz", Bytes{0x1f, 0x8b});
   config.path = (folder.path() / "archive.tar.gz").string();
   CHECK(holds(error_of([&] { Dataset data(config); }), "got a file; name the folder"));
-  config.path.reset();
-  CHECK(holds(error_of([&] { Dataset data(config); }), "3: [data] data.path must name the folder"));
 
   folder.write("train.bin", records(100));
   folder.write("test.bin", records(100));
@@ -200,6 +198,30 @@ TEST_CASE("B42: a folder that is none, a path that is missing, a file that canno
     MESSAGE("skipped: this user may read every file");
   else
     CHECK(holds(opening(folder), "3: [read] cannot open DIR/train.bin; got Permission denied"));
+}
+
+TEST_CASE("B42: without a path, a set is looked for in the usual folder of its kind") {
+  const Folder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  DataConfig config;
+  config.kind = DataKind::cifar100;
+  const std::string missing = error_of([&] { Dataset data(config); });
+  std::filesystem::create_directories("data/cifar-100-binary");
+  const std::string empty = error_of([&] { Dataset data(config); });
+  for (const char* name : {"train.bin", "test.bin"})
+    folder.write((std::string("data/cifar-100-binary/") + name).c_str(), records(100));
+  folder.write("data/cifar-100-binary/manifest.json", manifest(100, 100));
+  const std::string there = error_of([&] { Dataset data(config); });
+  config.kind = DataKind::cifar10;
+  const std::string other = error_of([&] { Dataset data(config); });
+  std::filesystem::current_path(before);
+  CHECK(missing ==
+        "3: [data] data/cifar-100-binary must be a folder of data files; got nothing there; " +
+            std::string(kFetch) + "; another folder: --data DIR");
+  CHECK(holds(empty, "3: [data] data/cifar-100-binary/train.bin must have 153700000 bytes"));
+  CHECK(there.empty());
+  CHECK(holds(other, "3: [data] data/cifar-10-batches-bin must be a folder"));
 }
 
 TEST_CASE("B42: a manifest makes other sizes legal and must tell the truth") {
