@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "commit.h"
 #include "version.h"
 
 namespace phasor {
@@ -34,7 +35,7 @@ int quota_cores() {
 
 std::string version_text() {
   std::string text = PHASOR_VERSION " (";
-  if (PHASOR_GIT_HASH[0] != '\0') text += PHASOR_GIT_HASH ", ";
+  if (PHASOR_COMMIT[0] != '\0') text += PHASOR_COMMIT ", ";
   return text + PHASOR_COMPILER ", " PHASOR_BUILD_TYPE ")";
 }
 
@@ -43,7 +44,7 @@ nlohmann::json environment_json(kernels::KernelSet set) {
                         {"build_type", PHASOR_BUILD_TYPE}, {"host", host_name()},
                         {"processor", processor_name()},   {"cores", usable_cores()},
                         {"kernels", kernels::name_of(set)}};
-  out["commit"] = PHASOR_GIT_HASH[0] != '\0' ? nlohmann::json(PHASOR_GIT_HASH) : nlohmann::json();
+  out["commit"] = PHASOR_COMMIT[0] != '\0' ? nlohmann::json(PHASOR_COMMIT) : nlohmann::json();
   return out;
 }
 

@@ -8,7 +8,8 @@
 
 namespace phasor {
 
-/// "0.1.0 (3dc506c0a1b2, GNU 12.2.0, Release)"; without the commit where it was not known.
+/// "0.1.0 (3dc506c0a1b2, GNU 12.2.0, Release)"; the commit has a "+" where the sources differ from
+/// it, and is left out where it was not known.
 std::string version_text();
 
 /// Version, commit, compiler, host, processor, cores, kernel set.
