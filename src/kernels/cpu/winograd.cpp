@@ -106,6 +106,10 @@ void prepare_backward(const ConvShape& s, const float* weights, float* prepared)
   });
 }
 
+/// Floats that the weights are fetched ahead of the product that reads them: from 64 channels on
+/// they come from L3.
+constexpr Index kAhead = 1024;
+
 /// m[vector][tile][16] = v[block][tile][16] x u[c_from][width] for one position.
 template <class F, int capacity, int vectors>
 PHASOR_INLINE void multiply_position(Index tiles, Index c_from, const float* v, const float* u,
@@ -118,7 +122,8 @@ PHASOR_INLINE void multiply_position(Index tiles, Index c_from, const float* v, 
     const float* a = v + first * kLanes;
     const float* b = u;
     for (Index c = 0; c < c_from; c += kLanes) {
-      multiply<count, vectors, kLanes, 1>(acc, smaller(kLanes, c_from - c), a, b, width, kLanes);
+      multiply<count, vectors, kLanes, 1, kAhead>(acc, smaller(kLanes, c_from - c), a, b, width,
+                                                  kLanes);
       a += kBlockStride<F, capacity>;
       b += kLanes * width;
     }

@@ -23,8 +23,13 @@ constexpr Index kPositions = F::kPoints * F::kPoints;
 constexpr Index kGroup = 2;
 /// Blocks of 16 input and of 16 output channels that are held transformed: they stay in L2.
 constexpr Index kInputGroup = 2, kOutputGroup = 8;
-/// Floats between the positions of the products of 16 input by 32 output channels.
-constexpr int kProductStride = (16 * kGroup + 1) * kLanes;
+/// Input channels that are multiplied before their products are transformed back: as many as one
+/// register tile of kGroup vectors has, so that the products of all positions stay in L1.
+constexpr Index kProductRows = kVectors == kGroup ? kRows2 : kLanes;
+/// Vectors that the products of a position take: 16 x 1 or kProductRows x kGroup.
+constexpr Index kProductLines = kProductRows * kGroup > kLanes ? kProductRows * kGroup : kLanes;
+/// Floats between the positions of the products.
+constexpr int kProductStride = static_cast<int>((kProductLines + 1) * kLanes);
 
 bool supports(const ConvShape& s) {
   return s.kernel == 3 && s.stride == 1 && s.c_in >= 16 && s.c_out >= 16;
@@ -100,18 +105,22 @@ void multiply_block(const ConvShape& s, Index tiles, Index c_in, const float* v,
   const Index out_blocks = ceil_div(c_out, kLanes);
   for (Index out = 0; out < out_blocks; out += kGroup) {
     const Index vectors = smaller(kGroup, out_blocks - out), width = vectors * kLanes;
-    for (Index position = 0; position < kPositions; ++position) {
-      const float* a = v + position * stride;
-      const float* b = d + out * block + position * stride;
-      float* to = product + position * kProductStride;
-      if (vectors == kVectors) {
-        multiply_position<capacity, kVectors>(tiles, c_in, a, b, width, to);
-      } else {
-        for (Index k = 0; k < vectors; ++k)
-          multiply_position<capacity, 1>(tiles, c_in, a, b + k * block, width, to + k * kLanes);
+    const Index most = vectors == kGroup ? kProductRows : kLanes;
+    for (Index in = 0; in < c_in; in += most) {
+      const Index rows = smaller(most, c_in - in);
+      for (Index position = 0; position < kPositions; ++position) {
+        const float* a = v + position * stride + in;
+        const float* b = d + out * block + position * stride;
+        float* to = product + position * kProductStride;
+        if (vectors == kVectors) {
+          multiply_position<capacity, kVectors>(tiles, rows, a, b, width, to);
+        } else {
+          for (Index k = 0; k < vectors; ++k)
+            multiply_position<capacity, 1>(tiles, rows, a, b + k * block, width, to + k * kLanes);
+        }
       }
+      add_back(product, rows, vectors, c_out - out * kLanes, dw + in * s.c_out + out * kLanes, s);
     }
-    add_back(product, c_in, vectors, c_out - out * kLanes, dw + out * kLanes, s);
   }
 }
 

@@ -16,12 +16,16 @@ constexpr int kRows1 = 1, kRows2 = 1, kVectors = 1;
 
 /// Continues one chain of multiply-adds over k = 0..depth-1 for each number of acc:
 ///   acc[r][v] += a[r * a_row + k * a_step] * b[k * b_step + v * b_vector + (0..15)]
-template <int rows, int vectors, int a_row, int a_step>
+/// With `ahead`, b is also fetched that many floats ahead (its lines follow each other).
+template <int rows, int vectors, int a_row, int a_step, Index ahead = 0>
 PHASOR_INLINE void multiply(Vec (&acc)[rows][vectors], Index depth, const float* a, const float* b,
                             Index b_step, Index b_vector) {
   for (Index k = 0; k < depth; ++k) {
     Vec line[vectors];
-    unroll<vectors>([&](auto v) PHASOR_INLINE_LAMBDA { line[v] = load(b + v * b_vector); });
+    unroll<vectors>([&](auto v) PHASOR_INLINE_LAMBDA {
+      line[v] = load(b + v * b_vector);
+      if constexpr (ahead > 0) __builtin_prefetch(b + v * b_vector + ahead);
+    });
     unroll<rows>([&](auto r) PHASOR_INLINE_LAMBDA {
       const Vec number = splat(a[r * a_row]);
       unroll<vectors>([&](auto v)

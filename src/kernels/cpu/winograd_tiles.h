@@ -78,12 +78,30 @@ struct GradientPatch {
   }
 };
 
+constexpr Index kTilesAhead = 2;
+
 /// The channels of a tensor [n, height, width, channels] that a block takes: `from` points to the
 /// first of them, `count` are transformed.
 struct Channels {
   const float* from;
   Index step, count;
 };
+
+/// Fetches what a patch of a tile adds to the one before it: a square of kSide x kSide pixels.
+/// Saved activations come from L3, and the rows of a patch are too short for the processor to
+/// guess.
+template <class F, class Kind>
+PHASOR_INLINE void fetch_ahead(const TileWalk<F>& tile, const Channels& channels) {
+  const Grid<F>& grid = tile.grid;
+  const Index top = tile.top() + Kind::kBorder, left = tile.left() + Kind::kBorder;
+  if (top + F::kSide > grid.height || left + F::kSide > grid.width) return;
+  const float* pixel =
+      channels.from + ((tile.image * grid.height + top) * grid.width + left) * channels.step;
+  for (Index i = 0; i < F::kSide; ++i, pixel += grid.width * channels.step)
+    for (Index j = 0; j < F::kSide; ++j)
+      for (Index c = 0; c < channels.count; c += kLanes)
+        __builtin_prefetch(pixel + j * channels.step + c);
+}
 
 /// Transforms the tiles [first, first + tiles), at most `capacity`, into blocks of 16 channels at
 /// `out`. `zeros` is a line of kSize * step zeros for rows outside the image. Lanes beyond the last
@@ -94,8 +112,9 @@ void transform_block(const Grid<F>& grid, Index first, Index tiles, const Channe
   constexpr int size = Kind::kSize, stride = kPositionStride<capacity>;
   const Index whole = channels.count / kLanes * kLanes;
   const Index row_step = grid.width * channels.step;
-  TileWalk<F> tile(grid, first);
-  for (Index t = 0; t < tiles; ++t, tile.next()) {
+  TileWalk<F> tile(grid, first), ahead(grid, first + kTilesAhead);
+  for (Index t = 0; t < tiles; ++t, tile.next(), ahead.next()) {
+    if (first + t + kTilesAhead < grid.count) fetch_ahead<F, Kind>(ahead, channels);
     const Index top = tile.top() - Kind::kBorder, left = tile.left() - Kind::kBorder;
     const float* corner =
         channels.from + ((tile.image * grid.height + top) * grid.width + left) * channels.step;
