@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <vector>
 
+#include "phasor/api.h"
+
 namespace phasor {
 
 /// Hands out 64-byte aligned memory. It grows by blocks; `reset` merges them into one, so that a
 /// program that repeats the same pattern allocates only in its first round. One arena belongs to
 /// one thread. Blocks of 2 MiB and more ask the system for huge pages and are touched once.
-class Arena {
+class PHASOR_API Arena {
  public:
   /// A place to go back to.
   struct Mark {

@@ -48,7 +48,7 @@ struct Node {
 };
 
 /// A value on a tape: cheap to copy, valid until the tape is cleared.
-class Var {
+class PHASOR_API Var {
  public:
   Var() = default;
   Var(Tape* tape, std::int32_t index) : tape_(tape), index_(index) {}
@@ -72,7 +72,7 @@ class Var {
 
 /// Sees every node as it is made and every gradient when it is complete: diagnostics, and the
 /// search for the first non-finite number.
-class TapeObserver {
+class PHASOR_API TapeObserver {
  public:
   virtual ~TapeObserver() = default;
   virtual void on_forward(const Tape& tape, const Node& node) = 0;
@@ -89,7 +89,7 @@ struct GradTarget {
 };
 
 /// The nodes of one forward pass, in order, with their memory. Belongs to one thread at a time.
-class Tape {
+class PHASOR_API Tape {
  public:
   /// `record` false: values only (evaluation).
   explicit Tape(DType dtype, bool record = true);

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "phasor/api.h"
+
 namespace phasor {
 
 /// What went wrong, as the process exit code that reports it (README, "Exit codes").
@@ -19,7 +21,7 @@ enum class ErrorKind : int {
 };
 
 /// Every error that phasor throws. The message reads `[op] rule; got ...; hint`.
-class Error : public std::runtime_error {
+class PHASOR_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   ErrorKind kind() const noexcept { return kind_; }

@@ -4,8 +4,9 @@
 //
 //   namespace phasor::norms::<name> { NormSpec norm_spec(); }
 //
-// in src/norms, or in a folder named by -DPHASOR_NORM_DIRS. The build finds it, and the tests, the
-// command line and the sweeps know it by its name.
+// in src/norms, in a folder named by -DPHASOR_NORM_DIRS, or compiled alone into a shared object by
+// phasor_add_norm_plugin(<target> <name>.cpp), named by `plugins` in a configuration or by
+// --plugin. The tests, the command line and the sweeps know it by its name.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ struct NormProperties {
 };
 
 /// What a layer tells the norm it makes, and takes from it: the declared parameters.
-class NormBuilder {
+class PHASOR_API NormBuilder {
  public:
   struct Parameter {
     std::string name;
@@ -119,7 +120,7 @@ struct FusedBackward {
 /// Hand-written float32 kernels of a norm with skip and ReLU: always both directions. Called from
 /// several threads at once; allocates nothing. A norm without one is composed by the engine, and
 /// one with it must agree with its composed definition (the conformance tests compare them).
-class FusedPair {
+class PHASOR_API FusedPair {
  public:
   virtual ~FusedPair() = default;
   /// Floats that forward leaves for backward.
@@ -129,7 +130,7 @@ class FusedPair {
 };
 
 /// One norm layer. Re-entrant: it runs in several lanes at once and holds no mutable state.
-class Norm {
+class PHASOR_API Norm {
  public:
   virtual ~Norm() = default;
   /// The definition, from public ops. x is [rows, positions, C]: a row is what is normalised

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "phasor/api.h"
+
 namespace phasor {
 
 /// Philox-4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11): ten rounds
@@ -51,6 +53,6 @@ constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
 
 /// Inverse of the standard normal distribution function for p in (0, 1), relative error below
 /// 1.2e-9. Only + - * / and sqrt, so that every machine gives the same bits.
-double normal_quantile(double p);
+PHASOR_API double normal_quantile(double p);
 
 }  // namespace phasor

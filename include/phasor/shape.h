@@ -15,7 +15,7 @@ using Index = std::int64_t;
 
 /// Extents of a row-major tensor, outermost first. Images are NHWC, convolution weights HWIO.
 /// A rank-0 shape is a scalar with one element. Extents may be zero.
-class Shape {
+class PHASOR_API Shape {
  public:
   static constexpr int kMaxRank = 6;
 
@@ -62,6 +62,6 @@ class Shape {
 
 /// The shape of an elementwise result by NumPy's broadcasting rule; `op` names the caller in
 /// errors.
-Shape broadcast(const Shape& a, const Shape& b, const char* op);
+PHASOR_API Shape broadcast(const Shape& a, const Shape& b, const char* op);
 
 }  // namespace phasor

@@ -38,7 +38,7 @@ decltype(auto) dispatch(DType dtype, Body&& body) {
 
 /// A contiguous row-major array. Copies share storage; `clone` does not.
 /// Every tensor is contiguous: a view copies, or only reinterprets the shape.
-class Tensor {
+class PHASOR_API Tensor {
  public:
   Tensor() = default;
   /// Zeros.

@@ -8,6 +8,7 @@
 #include "config/json_text.h"
 #include "core/file.h"
 #include "core/sha256.h"
+#include "norms/contract/plugin.h"
 #include "sweep/cell_record.h"
 #include "sweep/engine.h"
 #include "sweep/environment.h"
@@ -83,6 +84,7 @@ void bind_data(Plan& plan) {
         cell.dataset->digest(Split::train) + '-' + cell.dataset->digest(Split::test);
     extras.kernel_class = kernel_class(plan.kernels, cell.config.train.dtype);
     extras.numerics = kNumerics;
+    extras.plugin_digest = plugin_digest(cell.config.norm.name);
     if (const auto& from = cell.config.train.init_from) {
       std::string& digest = weights[*from];
       if (digest.empty()) digest = file_digest(*from);

@@ -70,9 +70,23 @@ std::vector<NormSpec> collect_specs(const std::vector<ListedNorm>& list) {
 
 }  // namespace norms
 
-const std::vector<NormSpec>& norm_specs() {
-  static const std::vector<NormSpec> specs = norms::collect_specs(norms::listed_norms());
+namespace {
+
+std::vector<NormSpec>& known_specs() {
+  static std::vector<NormSpec> specs = norms::collect_specs(norms::listed_norms());
   return specs;
+}
+
+}  // namespace
+
+const std::vector<NormSpec>& norm_specs() { return known_specs(); }
+
+void add_norm(NormSpec spec) {
+  std::vector<NormSpec>& specs = known_specs();
+  const auto place =
+      std::lower_bound(specs.begin(), specs.end(), spec,
+                       [](const NormSpec& a, const NormSpec& b) { return a.name < b.name; });
+  specs.insert(place, std::move(spec));
 }
 
 const NormSpec& find_norm(const std::string& name) {

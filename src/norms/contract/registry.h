@@ -13,6 +13,10 @@ namespace phasor {
 /// not that of its file, are an internal error that names them.
 const std::vector<NormSpec>& norm_specs();
 
+/// Adds a norm of a plugin (contract/plugin.h), whose name must be new. References into
+/// norm_specs() end here, so this comes before the first of them.
+void add_norm(NormSpec spec);
+
 /// The norm of a name; a usage error with the nearest name and the list where there is none.
 const NormSpec& find_norm(const std::string& name);
 
