@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/output.h"
+#include "report/report.h"
 #include "report/results.h"
 #include "report/tables.h"
 

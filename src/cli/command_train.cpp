@@ -11,6 +11,7 @@
 #include "cli/signals.h"
 #include "config/document.h"
 #include "phasor/error.h"
+#include "report/report.h"
 #include "report/results.h"
 #include "report/tables.h"
 #include "sweep/engine.h"

@@ -1,6 +1,7 @@
 #include "report/results.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <system_error>
@@ -43,12 +44,47 @@ std::int64_t integer_at(const json& object, std::initializer_list<const char*> n
   return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
-/// What follows "<norm>-lr<lr>-bs<batch size>-s<seed>-" in a label.
-std::string variant_of(const CellRecord& cell) {
-  const std::string common = cell.norm + "-lr" + number_text(cell.lr) + "-bs" +
-                             std::to_string(cell.batch_size) + "-s" + std::to_string(cell.seed) +
-                             '-';
-  return cell.label.starts_with(common) ? cell.label.substr(common.size()) : "";
+/// Reads a whole number of `text` from `at` on and moves `at` behind it.
+template <typename Number>
+bool take_number(const std::string& text, std::size_t& at, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + at, end, value);
+  if (error != std::errc()) return false;
+  at = static_cast<std::size_t>(stop - text.data());
+  return true;
+}
+
+bool take_text(const std::string& text, std::size_t& at, std::string_view wanted) {
+  if (text.compare(at, wanted.size(), wanted) != 0) return false;
+  at += wanted.size();
+  return true;
+}
+
+/// What a label `<norm>-lr<lr>-bs<batch size>-s<seed>[-<variant>]` says; false where it is none.
+bool read_label(const std::string& label, CellRecord& cell) {
+  for (std::size_t begin = label.find("-lr"); begin != std::string::npos;
+       begin = label.find("-lr", begin + 1)) {
+    std::size_t at = begin + 3;
+    double lr = 0;
+    std::int64_t batch_size = 0, seed = 0;
+    if (!take_number(label, at, lr) || !take_text(label, at, "-bs") ||
+        !take_number(label, at, batch_size) || !take_text(label, at, "-s") ||
+        !take_number(label, at, seed) || (at < label.size() && label[at] != '-')) {
+      continue;
+    }
+    cell.norm = label.substr(0, begin);
+    cell.lr = lr;
+    cell.batch_size = batch_size;
+    cell.seed = seed;
+    cell.variant = at < label.size() ? label.substr(at + 1) : "";
+    return true;
+  }
+  return false;
+}
+
+std::string variant_of(const std::string& label) {
+  CellRecord read;
+  return read_label(label, read) ? read.variant : "";
 }
 
 std::string place_of(const json& nonfinite) {
@@ -81,7 +117,7 @@ CellRecord to_record(json document, const std::string& id) {
   cell.batch_size = integer_at(document, {"configuration", "train", "batch_size"});
   cell.seed = integer_at(document, {"configuration", "train", "seed"});
   cell.epochs = integer_at(document, {"configuration", "train", "epochs"});
-  cell.variant = variant_of(cell);
+  cell.variant = variant_of(cell.label);
   cell.verdict = text_at(document, {"result", "verdict", "kind"});
   const json& step = at(document, {"result", "verdict", "step"});
   if (step.is_number_integer()) cell.verdict_step = step.get<std::int64_t>();
@@ -100,11 +136,13 @@ CellRecord to_record(json document, const std::string& id) {
   return cell;
 }
 
-CellRecord missing_cell(const std::string& id, const std::string& label) {
+CellRecord missing_cell(const std::string& id, const std::string& label, const char* state) {
   CellRecord cell;
   cell.id = id;
-  cell.label = label;
-  cell.state = "missing";
+  constexpr std::size_t kHash = 9;  // "-1a2b3c4d"
+  cell.label = label.empty() && id.size() > kHash ? id.substr(0, id.size() - kHash) : label;
+  cell.state = state;
+  read_label(cell.label, cell);
   return cell;
 }
 
@@ -142,7 +180,7 @@ class Loader {
       out_.description = text_member(*sweep, "description");
       out_.sweep = std::move(*sweep);
     } else {
-      out_.problems.push_back("sweep.json is missing or damaged");
+      out_.problems.push_back({"", "sweep.json is missing or damaged"});
     }
     if (out_.name.empty()) out_.name = fs::weakly_canonical(folder_.root).filename().string();
   }
@@ -170,16 +208,17 @@ class Loader {
       out_.cells.push_back(to_record(std::move(*document), id));
       CellRecord& cell = out_.cells.back();
       if (cell.done() && !fs::exists(folder_.curve_file(id), ignored)) {
-        out_.problems.push_back(id + ": curve.json is missing");
+        out_.problems.push_back({id, "curve.json is missing"});
       }
       if (!cell.done()) {
-        out_.problems.push_back(id + ": " + (cell.state.empty() ? "no state" : cell.state) +
-                                (cell.error.empty() ? "" : ": " + cell.error));
+        const std::string error = cell.error.substr(0, cell.error.find('\n'));
+        out_.problems.push_back({id, (cell.state.empty() ? "no state" : cell.state) +
+                                         (error.empty() ? "" : ": " + error)});
       }
       return;
     }
-    out_.cells.push_back(missing_cell(id, label));
-    out_.problems.push_back(id + (there ? ": cell.json is damaged" : ": not run yet"));
+    out_.cells.push_back(missing_cell(id, label, there ? "damaged" : "missing"));
+    out_.problems.push_back({id, there ? "cell.json is damaged" : "not run yet"});
   }
 
   ResultsFolder folder_;
@@ -196,6 +235,27 @@ std::size_t Results::done() const {
 
 bool Results::synthetic() const {
   return std::any_of(cells.begin(), cells.end(), [](const CellRecord& c) { return c.synthetic; });
+}
+
+std::vector<std::string> problem_lines(const Results& results) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_text;
+  for (const Problem& problem : results.problems) {
+    auto found = std::find_if(by_text.begin(), by_text.end(),
+                              [&](const auto& entry) { return entry.first == problem.text; });
+    if (found == by_text.end()) found = by_text.insert(found, {problem.text, {}});
+    if (!problem.cell.empty()) found->second.push_back(problem.cell);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, cells] : by_text) {
+    if (cells.size() <= 1) {
+      lines.push_back(cells.empty() ? text : cells[0] + ": " + text);
+      continue;
+    }
+    std::string line = text + " (" + std::to_string(cells.size()) + " cells): ";
+    for (const std::string& cell : cells) line.append(cell == cells[0] ? "" : ", ").append(cell);
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 Results load_results(const fs::path& folder) { return Loader(folder).load(); }

@@ -11,9 +11,11 @@
 
 namespace phasor {
 
-/// One cell as its cell.json tells. Numbers that the file lacks or gives as null are empty.
+/// One cell as its cell.json tells. Numbers that the file lacks or gives as null are empty. Of a
+/// cell without a readable file, what its label says: norm, learning rate, batch size, seed,
+/// variant.
 struct CellRecord {
-  std::string id, label, state;  ///< state of cell.json, or "missing"
+  std::string id, label, state;  ///< state of cell.json, "missing" or "damaged"
   std::string norm, arch, data_kind;
   double lr = 0;
   std::int64_t batch_size = 0, seed = 0, epochs = 0;
@@ -32,18 +34,28 @@ struct CellRecord {
   nlohmann::json document;
 
   bool done() const { return state == "done"; }
+  bool known() const { return document.is_object(); }
+};
+
+/// Something that is missing or damaged.
+struct Problem {
+  std::string cell;  ///< its id; empty where the whole folder is meant
+  std::string text;  ///< one line
 };
 
 struct Results {
   std::filesystem::path folder;
   std::string name, description;
-  nlohmann::json sweep;               ///< sweep.json, or null where it is missing or damaged
-  std::vector<CellRecord> cells;      ///< in the order of the sweep, then others by id
-  std::vector<std::string> problems;  ///< what is missing or damaged, a line each
+  nlohmann::json sweep;           ///< sweep.json, or null where it is missing or damaged
+  std::vector<CellRecord> cells;  ///< in the order of the sweep, then others by id
+  std::vector<Problem> problems;
 
   std::size_t done() const;
   bool synthetic() const;  ///< some cell used synthetic data
 };
+
+/// The problems as lines, "cell: text"; what several cells share is one line that names them.
+std::vector<std::string> problem_lines(const Results& results);
 
 /// Reads a results folder; a usage error where it is no folder or holds neither sweep.json nor
 /// cells.

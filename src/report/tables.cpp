@@ -1,81 +1,37 @@
 #include "report/tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "config/json_text.h"
-#include "core/file.h"
+#include "report/comparisons.h"
+#include "report/groups.h"
 #include "report/markdown.h"
-#include "sweep/results_folder.h"
+#include "report/statistics.h"
+#include "report/summary.h"
 
 namespace phasor {
 namespace {
 
-using nlohmann::json;
-
 constexpr double kStandardRate = 0.1;
 constexpr double kExtremeRate = 0.3;
 
-/// Two rows of a grid that differ in the seed alone are one configuration.
-struct Group {
-  const CellRecord* first;
-  std::vector<const CellRecord*> cells;
-};
-
-std::vector<Group> groups_of(const Results& results) {
-  std::vector<Group> groups;
-  std::map<std::string, std::size_t> places;
-  for (const CellRecord& cell : results.cells) {
-    if (!cell.document.is_object()) continue;
-    json rest = cell.document["configuration"];
-    rest["train"].erase("seed");
-    rest["identity"] = cell.document["identity"];
-    const auto [found, fresh] = places.emplace(rest.dump(), groups.size());
-    if (fresh) groups.push_back({&cell, {}});
-    groups[found->second].cells.push_back(&cell);
-  }
-  return groups;
-}
-
-/// "61.3%", or "61.3 ± 0.4%" over several seeds. A cell that ended without this number counts as 0:
-/// its network gives no answer.
+/// "61.3%", or "61.3 ± 0.4%" over several seeds (standard deviation).
 std::string percent(const Group& group, std::optional<double> CellRecord::*member) {
   std::vector<double> values;
-  for (const CellRecord* cell : group.cells) {
-    if (cell->done()) values.push_back(100 * (cell->*member).value_or(0));
-  }
+  for (const CellRecord* cell : group.done()) values.push_back(percent_of(*cell, member));
   if (values.empty()) return "–";
-  if (group.cells.size() == 1 && !(group.first->*member)) return "none";
-  double mean = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  if (values.size() == 1) return fixed_text(mean, 1) + "%";
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return fixed_text(mean, 1) + " ± " +
-         fixed_text(std::sqrt(squares / static_cast<double>(values.size() - 1)), 1) + "%";
-}
-
-std::string survival(const Group& group) {
-  const auto count = [&](auto wanted) {
-    return std::to_string(std::count_if(group.cells.begin(), group.cells.end(), wanted));
-  };
-  return count([](const CellRecord* c) { return c->verdict == "trained"; }) + "/" +
-         count([](const CellRecord* c) { return c->done(); });
-}
-
-std::string verdict_text(const CellRecord& cell) {
-  if (!cell.done()) return cell.state.empty() ? "damaged" : cell.state;
-  std::string text = cell.verdict;
-  if (cell.verdict_step) text += " at step " + std::to_string(*cell.verdict_step);
-  return text;
+  if (group.cells.size() == 1 && !(group.first().*member)) return "none";
+  const Differences summary = summarise(values);
+  std::string text = fixed_text(summary.mean, 1);
+  if (summary.deviation) text += " ± " + fixed_text(*summary.deviation, 1);
+  return text + "%";
 }
 
 std::string verdicts(const Group& group) {
-  if (group.cells.size() == 1) return verdict_text(*group.first);
+  if (group.cells.size() == 1) return verdict_text(group.first());
   std::map<std::string, int> counts;
   for (const CellRecord* cell : group.cells) {
     ++counts[cell->done() ? cell->verdict : verdict_text(*cell)];
@@ -88,124 +44,98 @@ std::string verdicts(const Group& group) {
   return text;
 }
 
-std::string regime(const std::vector<Group>& groups, const std::string& title,
-                   const std::function<bool(double)>& belongs) {
-  bool variants = false;
-  for (const Group& group : groups) variants = variants || !group.first->variant.empty();
-  MarkdownRows rows{{"norm", "lr", "batch size"}};
-  if (variants) rows[0].push_back("variant");
-  for (const char* name :
-       {"survived", "verdict", "train acc. last", "best", "test acc. last", "best"}) {
-    rows[0].push_back(name);
+Table regime(const std::vector<Group>& groups, const std::string& title, const std::string& name,
+             const std::function<bool(double)>& belongs) {
+  const bool variants = std::any_of(groups.begin(), groups.end(),
+                                    [](const Group& group) { return !group.variant.empty(); });
+  Table table{.title = title, .heading = {"norm", "lr", "batch size"}, .name = name};
+  if (variants) table.heading.push_back("variant");
+  table.heading.insert(table.heading.end(), {"survived", "verdict"});
+  table.words = table.heading.size();
+  for (const char* column : {"train acc. last", "train best", "test acc. last", "test best"}) {
+    table.heading.emplace_back(column);
   }
+  std::size_t hidden = 0;
   for (const Group& group : groups) {
-    const CellRecord& cell = *group.first;
-    if (!belongs(cell.lr)) continue;
-    rows.push_back({cell.norm, number_text(cell.lr), std::to_string(cell.batch_size)});
-    auto& row = rows.back();
-    if (variants) row.push_back(cell.variant);
+    if (!belongs(group.lr)) continue;
+    if (!group.known()) {
+      ++hidden;
+      continue;
+    }
+    std::vector<std::string> row{group.norm, number_text(group.lr),
+                                 std::to_string(group.batch_size)};
+    if (variants) row.push_back(group.variant);
     row.insert(row.end(),
-               {survival(group), verdicts(group), percent(group, &CellRecord::train_accuracy),
+               {std::to_string(group.trained()) + "/" + std::to_string(group.done().size()),
+                verdicts(group), percent(group, &CellRecord::train_accuracy),
                 percent(group, &CellRecord::best_train_accuracy),
                 percent(group, &CellRecord::test_accuracy),
                 percent(group, &CellRecord::best_test_accuracy)});
+    table.rows.push_back(std::move(row));
   }
-  return rows.size() == 1 ? "" : "\n## " + title + "\n\n" + markdown_table(rows);
+  if (hidden > 0) {
+    table.notes.push_back("Not run yet, and so without a row: " + std::to_string(hidden) + " of " +
+                          std::to_string(hidden + table.rows.size()) + " configurations.");
+  }
+  return table;
 }
 
-std::string parameter_table(const Results& results) {
-  MarkdownRows rows{
-      {"network", "norm", "parameters", "of norms", "of the rest", "training GFLOP per image"}};
+/// "31.2% (3 of 3)": the mean of the last test accuracies at the standard learning rate.
+std::string standard_accuracy(const std::vector<Group>& groups, const CellRecord& like) {
+  double sum = 0;
+  int done = 0, all = 0;
+  for (const Group& group : groups) {
+    if (group.norm != like.norm || group.lr != kStandardRate) continue;
+    for (const CellRecord* cell : group.cells) {
+      const bool same = !cell->known() ||
+                        (cell->arch == like.arch && cell->norm_parameters == like.norm_parameters &&
+                         cell->variant == like.variant);
+      if (!same) continue;
+      ++all;
+      if (!cell->done()) continue;
+      ++done;
+      sum += percent_of(*cell, &CellRecord::test_accuracy);
+    }
+  }
+  if (done == 0) return "–";
+  return fixed_text(sum / done, 1) + "% (" + std::to_string(done) + " of " + std::to_string(all) +
+         ")";
+}
+
+Table parameter_table(const Results& results, const std::vector<Group>& groups) {
+  Table table{
+      .title = "Parameter efficiency",
+      .notes = {"Accuracy: mean of the last test accuracies at lr = 0.1 over batch sizes and "
+                "seeds, with the number of finished cells in it."},
+      .heading = {"network", "norm", "variant", "parameters", "of norms", "of the rest",
+                  "norms' share", "training GFLOP per image", "test acc. at lr 0.1"},
+      .words = 3,
+      .name = "parameters"};
   std::set<std::vector<std::string>> seen;
+  bool variants = false;
   for (const CellRecord& cell : results.cells) {
     if (cell.parameters == 0) continue;
     std::vector<std::string> row{cell.arch,
                                  cell.norm,
+                                 cell.variant,
                                  std::to_string(cell.parameters),
                                  std::to_string(cell.norm_parameters),
                                  std::to_string(cell.parameters - cell.norm_parameters),
+                                 fixed_text(100.0 * static_cast<double>(cell.norm_parameters) /
+                                                static_cast<double>(cell.parameters),
+                                            2) +
+                                     "%",
                                  fixed_text(cell.training_flops / 1e9, 4)};
-    if (seen.insert(row).second) rows.push_back(std::move(row));
+    if (!seen.insert(row).second) continue;
+    variants = variants || !cell.variant.empty();
+    row.push_back(standard_accuracy(groups, cell));
+    table.rows.push_back(std::move(row));
   }
-  return rows.size() == 1 ? "" : "\n## Parameters\n\n" + markdown_table(rows);
-}
-
-/// The first line of a message, fit for a Markdown table.
-std::string one_line(const std::string& text) {
-  std::string out;
-  for (const char c : text.substr(0, text.find('\n'))) out += c == '|' ? '/' : c;
-  return out;
-}
-
-std::string cell_table(const Results& results) {
-  MarkdownRows rows{{"cell", "verdict", "train acc.", "test acc.", "remark"}};
-  const auto shown = [](const std::optional<double>& value) {
-    return value ? fixed_text(100 * *value, 1) + "%" : "–";
-  };
-  for (const CellRecord& cell : results.cells) {
-    rows.push_back({cell.id, verdict_text(cell), shown(cell.train_accuracy),
-                    shown(cell.test_accuracy),
-                    one_line(cell.error.empty() ? cell.verdict_place : cell.error)});
-  }
-  return rows.size() == 1 ? "" : "\n## Cells\n\n" + markdown_table(rows);
-}
-
-/// "5", or "5 to 20".
-std::string range_text(const std::set<std::int64_t>& values) {
-  if (values.empty()) return "?";
-  const std::string least = std::to_string(*values.begin());
-  return values.size() == 1 ? least : least + " to " + std::to_string(*values.rbegin());
-}
-
-std::string joined(const std::set<std::string>& values) {
-  std::string text;
-  for (const std::string& value : values) text.append(text.empty() ? "" : ", ").append(value);
-  return text;
-}
-
-std::string data_line(const Results& results) {
-  std::set<std::string> lines;
-  for (const CellRecord& cell : results.cells) {
-    if (!cell.document.is_object()) continue;
-    const std::string description = text_member(cell.document["data"], "description");
-    if (!description.empty()) lines.insert(description);
-  }
-  return joined(lines);
-}
-
-std::string assumptions(const Results& results) {
-  std::set<std::int64_t> epochs, seeds;
-  std::set<std::string> settings;
-  for (const CellRecord& cell : results.cells) {
-    if (!cell.document.is_object()) continue;
-    epochs.insert(cell.epochs);
-    seeds.insert(cell.seed);
-    const json& train = cell.document["configuration"]["train"];
-    const auto number = [&](const char* name) {
-      return train.contains(name) ? write_json(train[name]) : std::string("?");
-    };
-    const bool limited = train.contains("max_steps") && train["max_steps"].is_number();
-    const std::string limit =
-        limited ? ", at most " + number("max_steps") + " steps" : std::string();
-    settings.insert(
-        "SGD, momentum " + number("momentum") + ", weight decay " + number("weight_decay") +
-        ", schedule " + text_member(train["schedule"], "kind") + ", warm-up " +
-        number("warmup_epochs") + " epochs" + limit + ", " + text_member(train, "dtype"));
-  }
-  std::string out = "- Data: " + data_line(results) + ".\n";
-  if (results.synthetic()) {
-    out +=
-        "- **Synthetic data**: made images, not CIFAR; accuracies say nothing about real ones.\n";
-  }
-  out += "- Epochs: " + range_text(epochs) + "; seeds: n = " + std::to_string(seeds.size()) +
-         (seeds.size() == 1 ? " (a single seed: no spread is known)" : "") + ".\n";
-  for (const std::string& line : settings) out += "- " + line + ".\n";
-  out +=
-      "- Seeds, order, augmentation and initial convolutions are paired across norms.\n"
-      "- Survived k/n: k of n finished seeds with the verdict `trained`. Means are over all "
-      "finished seeds; one that ended without an evaluation counts as 0%. Training accuracy is the "
-      "mean over an epoch.\n";
-  return out;
+  if (variants) return table;
+  table.words = 2;
+  table.heading.erase(table.heading.begin() + 2);
+  for (auto& row : table.rows) row.erase(row.begin() + 2);
+  return table;
 }
 
 std::string csv_field(const std::string& text) {
@@ -215,23 +145,77 @@ std::string csv_field(const std::string& text) {
   return quoted.append(1, '"');
 }
 
+std::string bullets(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) out += "- " + line + '\n';
+  return out;
+}
+
+/// Only what a label may hold: letters, digits, '-' and '.'.
+std::string label_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool safe = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    out += safe || c == '.' ? c : '-';
+  }
+  return out;
+}
+
 }  // namespace
 
-std::string tables_markdown(const Results& results) {
+std::vector<Table> result_tables(const Results& results) {
   const std::vector<Group> groups = groups_of(results);
+  std::vector<Table> tables{
+      regime(groups, "Standard regime: lr = 0.1", "standard",
+             [](double lr) { return lr == kStandardRate; }),
+      regime(groups, "Extreme regime: lr ≥ 0.3", "extreme",
+             [](double lr) { return lr >= kExtremeRate; }),
+      regime(groups, "Other learning rates", "other",
+             [](double lr) { return lr != kStandardRate && lr < kExtremeRate; }),
+      survival_table(groups),
+      difference_table(groups),
+      parameter_table(results, groups)};
+  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
+  return tables;
+}
+
+Table cell_table(const Results& results) {
+  Table table{.title = "Cells",
+              .heading = {"cell", "verdict", "remark", "train acc.", "test acc."},
+              .words = 3,
+              .name = "cells"};
+  const auto shown = [](const std::optional<double>& value) {
+    return value ? fixed_text(100 * *value, 1) + "%" : "–";
+  };
+  for (const CellRecord& cell : results.cells) {
+    if (!cell.known()) continue;
+    const std::string remark = cell.error.empty() ? cell.verdict_place : cell.error;
+    table.rows.push_back({cell.id, verdict_text(cell), remark.substr(0, remark.find('\n')),
+                          shown(cell.train_accuracy), shown(cell.test_accuracy)});
+  }
+  return table;
+}
+
+std::string tables_markdown(const Results& results) {
   std::string out = "# " + results.name + "\n\n";
   if (!results.description.empty()) out += results.description + "\n\n";
-  out += std::to_string(results.done()) + " of " + std::to_string(results.cells.size()) +
-         " cells have a result.\n\n" + assumptions(results);
-  out += regime(groups, "Standard regime: lr = 0.1", [](double lr) { return lr == kStandardRate; });
-  out += regime(groups, "Extreme regime: lr >= 0.3", [](double lr) { return lr >= kExtremeRate; });
-  out += regime(groups, "Other learning rates",
-                [](double lr) { return lr != kStandardRate && lr < kExtremeRate; });
-  out += parameter_table(results) + cell_table(results);
-  if (!results.problems.empty()) out += "\n## Missing\n\n";
-  for (const std::string& problem : results.problems) {
-    out += "- " + problem.substr(0, problem.find('\n')) + '\n';
+  out += progress_line(results) + "\n\n";
+  for (const std::string& line : data_lines(results)) out += "- Data: " + line + '\n';
+  if (results.synthetic()) {
+    const std::string note = kSyntheticNote;
+    out += "- **" + note.substr(0, note.find(':')) + "**" + note.substr(note.find(':')) + '\n';
   }
+  out += bullets(assumption_lines(results));
+  for (const std::string& line : verdict_lines(results)) out += "- Verdicts: " + line + '\n';
+  out +=
+      "- Survived k/n: k of n finished seeds with the verdict `trained`. Means are over all "
+      "finished "
+      "seeds, ± is the standard deviation between them; a seed that ended without an evaluation "
+      "counts as 0%. Training accuracy is the mean over an epoch.\n";
+  for (const Table& table : result_tables(results)) out += '\n' + table_markdown(table);
+  const Table cells = cell_table(results);
+  if (!cells.rows.empty()) out += '\n' + table_markdown(cells);
+  if (!results.problems.empty()) out += "\n## Missing\n\n" + bullets(problem_lines(results));
   return out;
 }
 
@@ -242,17 +226,17 @@ std::string tables_csv(const Results& results) {
       "parameters,norm_parameters\n";
   const auto number = [](const std::optional<double>& v) { return v ? number_text(*v) : ""; };
   for (const CellRecord& c : results.cells) {
-    const bool known = c.document.is_object();
-    const auto whole = [&](std::int64_t v) { return known ? std::to_string(v) : ""; };
+    const bool labelled = !c.norm.empty();
+    const auto whole = [&](std::int64_t v) { return c.known() ? std::to_string(v) : ""; };
     const std::vector<std::string> fields{c.id,
                                           c.state,
                                           c.norm,
                                           c.arch,
                                           c.data_kind,
-                                          known ? (c.synthetic ? "true" : "false") : "",
-                                          known ? number_text(c.lr) : "",
-                                          whole(c.batch_size),
-                                          whole(c.seed),
+                                          c.known() ? (c.synthetic ? "true" : "false") : "",
+                                          labelled ? number_text(c.lr) : "",
+                                          labelled ? std::to_string(c.batch_size) : "",
+                                          labelled ? std::to_string(c.seed) : "",
                                           whole(c.epochs),
                                           c.variant,
                                           c.verdict,
@@ -271,11 +255,24 @@ std::string tables_csv(const Results& results) {
   return out;
 }
 
-void write_report(const Results& results) {
-  const std::filesystem::path folder = ResultsFolder{results.folder}.report();
-  make_folders(folder);
-  write_file_atomic(folder / "tables.md", tables_markdown(results));
-  write_file_atomic(folder / "tables.csv", tables_csv(results));
+std::string tables_latex(const Results& results) {
+  std::string out = "% Tables of the sweep " + latex_text(results.name) +
+                    ", made by phasor-train report. Needs \\usepackage{booktabs} and "
+                    "\\usepackage[T1]{fontenc}.\n";
+  const auto comment = [&](const std::string& line) { out += "% " + latex_text(line) + '\n'; };
+  comment(progress_line(results));
+  for (const std::string& line : data_lines(results)) comment("Data: " + line);
+  if (results.synthetic()) comment(kSyntheticNote);
+  for (const std::string& line : assumption_lines(results)) comment(line);
+  for (const std::string& line : verdict_lines(results)) comment("Verdicts: " + line);
+  for (const std::string& line : problem_lines(results)) comment("Missing: " + line);
+  const std::string seeds = assumption_lines(results).front();
+  for (Table table : result_tables(results)) {
+    table.notes.push_back(seeds);
+    if (results.synthetic()) table.notes.emplace_back(kSyntheticNote);
+    out += '\n' + table_latex(table, label_text(results.name));
+  }
+  return out;
 }
 
 }  // namespace phasor
