@@ -65,6 +65,23 @@ PHASOR_INLINE Vec masked_dy(const NormBackward<float>& a, Index i, Index lanes) 
   return g;
 }
 
+/// Whether sixteen rows are folded as they come, four at a time, in registers: AVX2 has too few.
+#if defined(PHASOR_ISA_avx512)
+constexpr bool kFoldAtOnce = true;
+#else
+constexpr bool kFoldAtOnce = false;
+#endif
+
+/// Fetches the same place of the next block: saved activations come from L3, and a block of narrow
+/// rows ends with a page, where the processor stops guessing.
+template <bool relu>
+PHASOR_INLINE void fetch_ahead(const NormBackward<float>& a, Index at) {
+  constexpr Index kAhead = 1024;
+  __builtin_prefetch(a.x + at + kAhead);
+  if constexpr (relu) __builtin_prefetch(a.out + at + kAhead);
+  __builtin_prefetch(a.dy + at + kAhead);
+}
+
 /// What the second loop needs of each row beside `saved`.
 struct Rows {
   const float* saved;  ///< mean and 1 / statistic of row r at 2r and 2r + 1
@@ -83,26 +100,43 @@ __attribute__((noinline)) void reduce(const NormRows& s, const NormBackward<floa
   const Vec n = splat(static_cast<float>(size));
   const Vec share =
       splat(static_cast<float>(kind == Statistic::mean_pair_modulus ? size / 2 : size));
+  const auto sums_of_row = [&](Index r, Vec & dot, Vec & sum) __attribute__((always_inline)) {
+    const Index start = (first + r) * size;
+    dot = zero(), sum = zero();
+    over_row<width>(
+        s, [&](Index offset, Index c, Index lanes) __attribute__((always_inline)) {
+          const Index at = start + offset;
+          const Vec d = gain_at(s, a.gain, c, lanes) * masked_dy<relu>(a, at, lanes);
+          Vec x = load_lanes(a.x + at, lanes);
+          if constexpr (width > 0) fetch_ahead<relu>(a, at);
+          if constexpr (centred) {
+            x = x - rows.mean(r);
+            sum = sum + d;
+          }
+          dot = fma(d, x * rows.inverse(r), dot);
+        });
+  };
   for (Index base = 0; base < count; base += kLanes) {
+    if constexpr (width > 0 && kFoldAtOnce) {
+      if (base + kLanes <= count) {
+        Vec dots[4], sums[4];
+        unroll<4>([&](auto i) __attribute__((always_inline)) {
+          Vec dot[4], sum[4];
+          unroll<4>([&](auto k) __attribute__((always_inline)) {
+            sums_of_row(base + i.at + 4 * k.at, dot[k.at], sum[k.at]);
+          });
+          dots[i.at] = sums_of_quarter(dot);
+          if constexpr (centred) sums[i.at] = sums_of_quarter(sum);
+        });
+        store(rows.slope + base, sums_of_quarters(dots) / share);
+        if constexpr (centred) store(rows.shift + base, sums_of_quarters(sums) / n);
+        continue;
+      }
+    }
     Vec dots[kLanes], sums[kLanes];
     const bool single = width == 0 && count == 1;
-    for (Index i = 0; i < (single ? 1 : kLanes); ++i) {
-      const Index r = base + i < count ? base + i : count - 1, start = (first + r) * size;
-      Vec dot = zero(), sum = zero();
-      over_row<width>(
-          s, [&](Index offset, Index c, Index lanes) __attribute__((always_inline)) {
-            const Index at = start + offset;
-            const Vec d = gain_at(s, a.gain, c, lanes) * masked_dy<relu>(a, at, lanes);
-            Vec x = load_lanes(a.x + at, lanes);
-            if constexpr (centred) {
-              x = x - rows.mean(r);
-              sum = sum + d;
-            }
-            dot = fma(d, x * rows.inverse(r), dot);
-          });
-      dots[i] = dot;
-      if constexpr (centred) sums[i] = sum;
-    }
+    for (Index i = 0; i < (single ? 1 : kLanes); ++i)
+      sums_of_row(base + i < count ? base + i : count - 1, dots[i], sums[i]);
     store(rows.slope + base, (single ? sum_lanes_of(dots[0]) : sums_of_rows(dots)) / share);
     if constexpr (centred)
       store(rows.shift + base, (single ? sum_lanes_of(sums[0]) : sums_of_rows(sums)) / n);

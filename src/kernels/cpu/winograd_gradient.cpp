@@ -27,7 +27,7 @@ constexpr Index kInputGroup = 2, kOutputGroup = 8;
 /// register tile of kGroup vectors has, so that the products of all positions stay in L1.
 constexpr Index kProductRows = kVectors == kGroup ? kRows2 : kLanes;
 /// Vectors that the products of a position take: 16 x 1 or kProductRows x kGroup.
-constexpr Index kProductLines = kProductRows * kGroup > kLanes ? kProductRows * kGroup : kLanes;
+constexpr Index kProductLines = kProductRows * kGroup > kLanes ? kProductRows* kGroup : kLanes;
 /// Floats between the positions of the products.
 constexpr int kProductStride = static_cast<int>((kProductLines + 1) * kLanes);
 
@@ -95,6 +95,16 @@ void add_back(const float* product, Index c_in, Index vectors, Index lanes, floa
     }
 }
 
+/// Fetches the numbers of dw that the products will be added to, a quarter of the rows of one tap
+/// with each of the 36 positions: the gradients of all layers do not stay in L2.
+PHASOR_INLINE void fetch_quarter(const float* dw, Index rows, Index vectors, Index position,
+                                 const ConvShape& s) {
+  const Index quarter = ceil_div(rows, 4), first = position % 4 * quarter;
+  const float* tap = dw + position / 4 * s.c_in * s.c_out;
+  for (Index r = first; r < smaller(first + quarter, rows); ++r)
+    for (Index k = 0; k < vectors; ++k) __builtin_prefetch(tap + r * s.c_out + k * kLanes, 1);
+}
+
 /// dw += the gradient of 16 (or fewer) input channels and `out_blocks` blocks of output channels,
 /// from the transformed tiles v[position][tile][16] and d[block][position][tile][16].
 template <int capacity>
@@ -112,6 +122,7 @@ void multiply_block(const ConvShape& s, Index tiles, Index c_in, const float* v,
         const float* a = v + position * stride + in;
         const float* b = d + out * block + position * stride;
         float* to = product + position * kProductStride;
+        fetch_quarter(dw + in * s.c_out + out * kLanes, rows, vectors, position, s);
         if (vectors == kVectors) {
           multiply_position<capacity, kVectors>(tiles, rows, a, b, width, to);
         } else {
