@@ -8,7 +8,6 @@
 #include "config/identity.h"
 #include "config/json_text.h"
 #include "config/keys.h"
-#include "core/nearest_name.h"
 #include "config/section_reader.h"
 #include "phasor/error.h"
 
@@ -143,7 +142,7 @@ bool matches_filter(const Config& cell, std::string_view filter) {
     const std::string path = expand_shorthand(setting.key);
     if (find_key(path) == nullptr && !is_norm_param(path)) {
       fail(ErrorKind::usage, "[config] --filter ", setting.key, ": unknown key",
-           did_you_mean(setting.key, all_key_names()));
+           suggest_key(setting.key));
     }
     const json value = setting_value(path, setting);
     matched[path] = matched[path] || get_value(cell, path) == value;

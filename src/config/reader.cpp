@@ -10,7 +10,6 @@
 #include "config/expand.h"
 #include "config/json_text.h"
 #include "config/keys.h"
-#include "core/nearest_name.h"
 #include "config/section_reader.h"
 #include "phasor/error.h"
 
@@ -86,7 +85,7 @@ class Reader {
       return;
     }
     if (find_key(path) == nullptr && !is_norm_param(path)) {
-      errors_.push_back(where + ": unknown key" + hint(setting.key));
+      errors_.push_back(where + ": unknown key" + suggest_key(setting.key));
       return;
     }
     try {
@@ -96,14 +95,6 @@ class Reader {
     } catch (const Error& error) {
       errors_.push_back(error.what());
     }
-  }
-
-  /// A key of the same last word elsewhere, or a near one.
-  static std::string hint(const std::string& name) {
-    for (const Key& key : key_table()) {
-      if (leaf_of(key.path) == name) return "; did you mean " + key.path + "?";
-    }
-    return did_you_mean(name, all_key_names());
   }
 
   /// --set sweep.lr=[0.1,0.2] gives an axis.

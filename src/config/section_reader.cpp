@@ -114,6 +114,13 @@ std::optional<std::string> refuse_axis(const std::string& path, const std::strin
 
 }  // namespace
 
+std::string suggest_key(const std::string& name) {
+  for (const Key& key : key_table()) {
+    if (leaf_of(key.path) == name) return "; did you mean " + key.path + "?";
+  }
+  return did_you_mean(name, all_key_names());
+}
+
 std::vector<std::string> all_key_names() {
   std::vector<std::string> names;
   for (const Key& key : key_table()) {

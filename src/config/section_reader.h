@@ -31,6 +31,10 @@ void check_axes_apart(const std::vector<Axis>& axes, std::vector<std::string>& e
 /// the option, the key and what was expected.
 nlohmann::json setting_value(const std::string& path, const Setting& setting);
 
+/// "; did you mean train.epochs?" for a name that is no key: a key with that last word, or the one
+/// with the nearest name; empty where none is near.
+std::string suggest_key(const std::string& name);
+
 /// All that --set and an axis may name: dotted keys and shorthands.
 std::vector<std::string> all_key_names();
 

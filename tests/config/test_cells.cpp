@@ -120,6 +120,8 @@ TEST_CASE("a filter selects cells by any key") {
   CHECK(count("lr=0.40,batch_size=128") == 2);
   CHECK(count("norm=mrsnorm,norm=none,train.lr=0.1") == 4);
   CHECK(count("data.kind=cifar10") == 0);
+  CHECK_THROWS_WITH_AS(count("epochs=2"),
+                       "[config] --filter epochs: unknown key; did you mean train.epochs?", Error);
   CHECK_THROWS_WITH_AS(count("lrr=1"), "[config] --filter lrr: unknown key; did you mean lr?",
                        Error);
   CHECK_THROWS_AS(count("lr=x"), Error);
