@@ -18,7 +18,7 @@ constexpr const char* kExitCodes = R"(Exit codes:
   0  every selected cell has a result (a diverged cell is a result)
   1  a bug of this program           5  reading or writing failed
   2  command line or configuration   6  some cell failed
-  3  data                            7  a check failed (compare, check-norm)
+  3  data                            7  a check failed (verify, check-norm, compare)
   4  plugin                          8  stopped by --stop-after, state saved
   130, 143  interrupted, state saved: run again to continue
 )";

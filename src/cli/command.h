@@ -28,5 +28,6 @@ int run_make_data(const std::vector<std::string>& args);
 int run_norms(const std::vector<std::string>& args);
 int run_report(const std::vector<std::string>& args);
 int run_schema(const std::vector<std::string>& args);
+int run_verify(const std::vector<std::string>& args);
 
 }  // namespace phasor

@@ -7,6 +7,7 @@ std::span<const Command> commands() {
       {"report", "tables of a results folder", run_report},
       {"compare", "two results folders, cell by cell", run_compare},
       {"eval", "test loss and accuracy of a checkpoint", run_eval},
+      {"verify", "the paper's claims, measured", run_verify},
       {"norms", "the norms there are, and what they take", run_norms},
       {"describe", "layers, shapes, parameters and FLOPs of a network", run_describe},
       {"check-norm", "gradients and declared properties of a norm", run_check_norm},
