@@ -1,70 +1,20 @@
 #include "report/results.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "phasor/error.h"
 #include "report/compare.h"
 #include "report/markdown.h"
+#include "report/results_tree.h"
 #include "report/tables.h"
 
 using namespace phasor;
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-namespace {
-
-class Tree {
- public:
-  explicit Tree(const std::string& name)
-      : root(fs::temp_directory_path() / ("phasor-report-" + std::to_string(::getpid()) + name)) {
-    fs::create_directories(root / "cells");
-  }
-  ~Tree() { fs::remove_all(root); }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-
-  void write(const fs::path& file, const std::string& text) const {
-    fs::create_directories((root / file).parent_path());
-    std::ofstream(root / file) << text;
-  }
-  void cell(const std::string& norm, double lr, int seed, const std::string& verdict,
-            json test_accuracy) const {
-    const std::string label =
-        norm + "-lr" + (lr == 0.1 ? "0.1" : "0.4") + "-bs32-s" + std::to_string(seed);
-    const std::string id = label + "-0a0b0c0d";
-    const json document = {
-        {"id", id},
-        {"label", label},
-        {"state", "done"},
-        {"configuration",
-         {{"norm", {{"name", norm}}},
-          {"model", {{"arch", "resnet8"}}},
-          {"train", {{"lr", lr}, {"batch_size", 32}, {"seed", seed}, {"epochs", 3}}}}},
-        {"data", {{"kind", "synthetic"}, {"synthetic", true}, {"description", "made images"}}},
-        {"parameters", {{"total", 100}, {"norm", 10}}},
-        {"result",
-         {{"verdict", {{"kind", verdict}, {"step", verdict == "nonfinite" ? json(7) : json()}}},
-          {"train_accuracy", 0.25},
-          {"test_accuracy", test_accuracy}}}};
-    write("cells/" + id + "/cell.json", document.dump());
-    write("cells/" + id + "/curve.json", "{}");
-  }
-
-  fs::path root;
-};
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("tables: regimes, survival as k/n, means over all seeds, synthetic data said") {
-  const Tree tree("tables");
+  const ResultsTree tree("tables");
   tree.cell("alpha", 0.1, 0, "trained", 0.5);
   tree.cell("alpha", 0.1, 1, "trained", 0.25);
   tree.cell("alpha", 0.4, 0, "trained", 0.5);
@@ -88,7 +38,7 @@ TEST_CASE("tables: regimes, survival as k/n, means over all seeds, synthetic dat
 }
 
 TEST_CASE("partial and damaged folders are reported as far as they go") {
-  const Tree tree("damaged");
+  const ResultsTree tree("damaged");
   tree.cell("alpha", 0.1, 0, "trained", 0.5);
   tree.write("sweep.json", R"({"name": "stress", "cells": [{"id": "beta-1", "label": "beta"}]})");
   tree.write("cells/torn/cell.json", "{\"id\": \"torn\", ");
@@ -112,8 +62,8 @@ TEST_CASE("partial and damaged folders are reported as far as they go") {
 }
 
 TEST_CASE("compare: pairs by label, paired differences, every difference named") {
-  const Tree a("a"), b("b");
-  for (const Tree* tree : {&a, &b}) tree->cell("alpha", 0.1, 0, "trained", 0.5);
+  const ResultsTree a("a"), b("b");
+  for (const ResultsTree* tree : {&a, &b}) tree->cell("alpha", 0.1, 0, "trained", 0.5);
   a.cell("alpha", 0.4, 0, "trained", 0.5);
   b.cell("alpha", 0.4, 0, "stalled", 0.25);
   b.cell("beta", 0.1, 0, "trained", 0.5);
