@@ -12,6 +12,8 @@
 namespace phasor {
 namespace {
 
+constexpr const char* kTemporarySuffix = ".tmp";
+
 std::string cause(int error) { return std::generic_category().message(error); }
 
 // An open descriptor that closes itself; for reading, where close cannot lose anything.
@@ -85,7 +87,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   // The process id keeps live writers of one host apart, O_EXCL those of several hosts.
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_ = path_;
-    temporary_ += concat(".", ::getpid(), ".", attempt, ".tmp");
+    temporary_ += concat(".", ::getpid(), ".", attempt, kTemporarySuffix);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && (errno != EEXIST || attempt == 1000)) {
       const int error = errno;
@@ -120,9 +122,17 @@ void AtomicFile::write(const void* data, std::size_t size) {
   }
 }
 
-void AtomicFile::commit() {
+int AtomicFile::duplicate_descriptor() const {
+  const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0)
+    fail(ErrorKind::io, "[write] cannot keep ", path_.string(), " open; got ", cause(errno));
+  return copy;
+}
+
+void AtomicFile::commit(const std::function<void()>& before_rename) {
   if (::fsync(descriptor_) != 0) fail_with("sync", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_with("close", errno);
+  if (before_rename) before_rename();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_with("rename to", errno);
   temporary_.clear();
   const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
@@ -131,10 +141,15 @@ void AtomicFile::commit() {
          cause(error));
 }
 
-void write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes,
+                       const std::function<void()>& before_rename) {
   AtomicFile file(path);
   file.write(bytes.data(), bytes.size());
-  file.commit();
+  file.commit(before_rename);
+}
+
+bool is_temporary(const std::filesystem::path& path) {
+  return path.extension() == kTemporarySuffix;
 }
 
 std::string read_file(const std::filesystem::path& path, ErrorKind kind) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ class MappedFile {
 /// then, and after any error, the destination is untouched, and the destructor removes the
 /// temporary. Errors are of kind io, with path and cause. A process under a file size limit must
 /// ignore SIGXFSZ to see that limit as an error.
+///
+/// Where several processes may write one file in turn, its rightful writer of the moment removes
+/// the others' temporaries (`is_temporary`), and `before_rename` asks who that is: a process that
+/// was paused anywhere in between then finds its temporary gone and replaces nothing.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -50,7 +55,11 @@ class AtomicFile {
   ~AtomicFile();
 
   void write(const void* data, std::size_t size);
-  void commit();
+  /// `before_rename` is called with everything on the disk; what it throws ends the commit.
+  void commit(const std::function<void()>& before_rename = {});
+
+  /// A descriptor of the file for writing after its present end, also once it is in place.
+  int duplicate_descriptor() const;
 
  private:
   [[noreturn]] void fail_with(const char* action, int error);
@@ -62,7 +71,11 @@ class AtomicFile {
 };
 
 /// Replaces the file at `path` by `bytes`, atomically and durably (see AtomicFile).
-void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes,
+                       const std::function<void()>& before_rename = {});
+
+/// Whether a file has the name of an AtomicFile's temporary.
+bool is_temporary(const std::filesystem::path& path);
 
 /// The content of a regular file; throws an error of `kind` with path and cause.
 std::string read_file(const std::filesystem::path& path, ErrorKind kind = ErrorKind::io);

@@ -14,7 +14,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <vector>
 
+#include "core/file.h"
 #include "phasor/error.h"
 
 namespace phasor {
@@ -24,6 +26,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kFileName = "claim.json";
+constexpr const char* kProbeSuffix = ".probe";
 constexpr std::chrono::seconds kTouchInterval{20};
 
 std::string cause(int error) { return std::generic_category().message(error); }
@@ -82,7 +85,7 @@ std::optional<double> age_of(const fs::path& file) {
   struct stat claimed {};
   if (::stat(file.c_str(), &claimed) != 0) return std::nullopt;
   fs::path probe = file;
-  probe += concat(".", ::getpid(), ".", next_number(), ".probe");
+  probe += concat(".", ::getpid(), ".", next_number(), kProbeSuffix);
   const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   struct stat now {};
   const bool known = descriptor >= 0 && ::fstat(descriptor, &now) == 0;
@@ -126,10 +129,29 @@ bool create_exclusive(const fs::path& file, const std::string& text) {
     error = ::link(temporary.c_str(), file.c_str()) == 0 ? 0 : errno;
     ::unlink(temporary.c_str());
     if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS) error = write_new(file);
+    // Another process took the cell just now and removed our temporary.
+    if (error == ENOENT && fs::is_directory(file.parent_path())) return false;
   }
   if (error == 0) return true;
   if (error == EEXIST) return false;
   fail(ErrorKind::io, "[claim] cannot create ", file.string(), "; got ", cause(error));
+}
+
+/// Removes the temporaries of earlier owners: what a paused one was about to rename into place can
+/// then no more replace what the new owner writes (see AtomicFile).
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (is_temporary(at->path()) || at->path().extension() == kProbeSuffix) {
+      found.push_back(at->path());
+    }
+  }
+  for (const fs::path& path : found) fs::remove(path, error);
+  if (error) {
+    fail(ErrorKind::io, "[claim] cannot clear ", folder.string(), " of temporary files; got ",
+         error.message());
+  }
 }
 
 /// A lock among this host's processes, so that two of them never replace one dead owner at once.
@@ -164,14 +186,20 @@ std::chrono::seconds claim_timeout() {
 std::optional<Claim> Claim::take(const fs::path& folder) {
   const fs::path file = folder / kFileName;
   const std::string text = claim_text();
-  if (create_exclusive(file, text)) return Claim(file, text);
+  if (create_exclusive(file, text)) return owned(file, text);
   if (may_live(file, slurp(file))) return std::nullopt;
   const TakeoverLock lock(folder);
   // The owner may have been replaced while we waited for the lock.
   if (may_live(file, slurp(file))) return std::nullopt;
   ::unlink(file.c_str());
   if (!create_exclusive(file, text)) return std::nullopt;
-  return Claim(file, text);
+  return owned(file, text);
+}
+
+Claim Claim::owned(const fs::path& file, const std::string& text) {
+  Claim claim(file, text);
+  remove_temporaries(file.parent_path());
+  return claim;
 }
 
 Claim::Claim(fs::path file, std::string text)

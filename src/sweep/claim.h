@@ -3,8 +3,10 @@
 // A claim is a file, made by exclusive create, that names its owner: host, boot, process number and
 // the time the process started. Its age is the time since the owner last touched it. A dead owner
 // on this host is replaced at once, any other after kClaimTimeout without a touch. Should two
-// processes ever hold one cell, time is wasted but no byte of the results changes: both compute the
-// same.
+// processes ever hold one cell, time is wasted but no byte of the results changes. Both compute the
+// same, and a paused owner that wakes cannot put an older file over a newer one: files come into
+// place by renaming a temporary, an owner makes the temporary first, then reads its claim, then
+// renames, and whoever takes a cell over removes all temporaries before it reads the cell.
 #pragma once
 
 #include <chrono>
@@ -43,6 +45,8 @@ class Claim {
 
  private:
   Claim(std::filesystem::path file, std::string text);
+  /// The claim just made, in a folder where nothing of an earlier owner is under way.
+  static Claim owned(const std::filesystem::path& file, const std::string& text);
 
   std::filesystem::path file_;  // empty once moved from
   std::string text_;

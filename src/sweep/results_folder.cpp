@@ -46,6 +46,10 @@ fs::path move_aside(const ResultsFolder& folder) {
   }
   fs::path source = folder.root.lexically_normal();
   if (!source.has_filename()) source = source.parent_path();
+  PHASOR_CHECK(source != "." && source.filename() != "..",
+               "[results] --fresh cannot move the folder "
+               "one works in; got ",
+               folder.root.string(), "; go elsewhere and name it");
   for (int k = 1;; ++k) {
     fs::path target = source;
     target += concat(".old-", k);
@@ -95,8 +99,9 @@ std::optional<json> load_object(const fs::path& file) {
   return document;
 }
 
-void save_object(const fs::path& file, const json& document) {
-  write_file_atomic(file, write_json(document, 2) + '\n');
+void save_object(const fs::path& file, const json& document,
+                 const std::function<void()>& before_rename) {
+  write_file_atomic(file, write_json(document, 2) + '\n', before_rename);
 }
 
 std::vector<std::string> open_results(const ResultsFolder& folder, const json& sweep, bool fresh) {
@@ -136,7 +141,11 @@ std::vector<std::string> differences(const json& there, const json& here) {
 void make_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error || error == std::errc::file_exists) {
+    // A file in the way, or a link to nothing.
+    error = {};
+    if (!fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
+  }
   if (error) {
     fail(ErrorKind::io, "[results] cannot make the folder ", folder.string(), "; got ",
          error.message());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -30,8 +31,9 @@ std::string text_member(const nlohmann::json& object, const char* key);
 /// A JSON object from a file, or nothing where the file is missing or is no JSON object.
 std::optional<nlohmann::json> load_object(const std::filesystem::path& file);
 
-/// Replaces `file` by `document`, indented, as a whole.
-void save_object(const std::filesystem::path& file, const nlohmann::json& document);
+/// Replaces `file` by `document`, indented, as a whole; `before_rename` as in AtomicFile::commit.
+void save_object(const std::filesystem::path& file, const nlohmann::json& document,
+                 const std::function<void()>& before_rename = {});
 
 /// Makes the folder, or checks that the one there may be continued, then writes `sweep` to
 /// sweep.json. Its member `result` (what of the configuration determines results, without axes)

@@ -54,6 +54,7 @@ class Scheduler {
         if (options_.deadline && std::chrono::steady_clock::now() >= *options_.deadline) {
           stop_.time_up = true;
         }
+        tell_stopping();
       }
     }
     for (std::thread& worker : workers) worker.join();
@@ -67,6 +68,15 @@ class Scheduler {
     Claim claim;
     int threads;
   };
+
+  /// Says, once, why nothing seems to happen: a step of a large network takes seconds.
+  void tell_stopping() {
+    if (told_stopping_ || !stop_.any() || working_ == 0) return;
+    told_stopping_ = true;
+    observer_.on_notice(stop_.signal.load() != 0
+                            ? "stopping: finishing the step and saving; once more ends at once"
+                            : "time is up: finishing the step and saving");
+  }
 
   void work() {
     while (!stop_.any()) {
@@ -147,9 +157,7 @@ class Scheduler {
         end(taken, CellState::done, result);
       }
     } catch (const ClaimLost& lost) {
-      observer_.on_notice(lost.what());
-      const std::lock_guard lock(mutex_);
-      queue_.push_back(&cell);  // wait for the new owner's result
+      give_up(cell, lost);
     } catch (const Error& error) {
       fail_cell(taken, error.what(), error.kind() == ErrorKind::io);
     } catch (const std::bad_alloc&) {
@@ -184,7 +192,8 @@ class Scheduler {
     document["environment"] = environment_json(plan_.kernels);
     document["environment"]["threads"] = taken.threads;
     taken.claim.check();
-    save_object(options_.folder.cell_file(taken.cell->id), document);
+    save_object(options_.folder.cell_file(taken.cell->id), document,
+                [&taken] { taken.claim.check(); });
     return document;
   }
 
@@ -197,11 +206,21 @@ class Scheduler {
     observer_.on_end(*taken.cell, state, document);
   }
 
+  /// The cell is another process's now: wait for its result.
+  void give_up(const PlannedCell& cell, const ClaimLost& lost) {
+    observer_.on_notice(lost.what());
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(&cell);
+  }
+
   /// Records the failure; where even that cannot be written, the message still reaches the user.
+  /// Whoever lost the cell has not failed: its files went with the claim.
   void fail_cell(Taken& taken, const std::string& message, bool io) noexcept {
     json document;
     try {
       document = publish(taken, CellState::failed, {}, message);
+    } catch (const ClaimLost& lost) {
+      return give_up(*taken.cell, lost);
     } catch (const std::exception&) {
       document = cell_document(*taken.cell, CellState::failed, {}, message);
     }
@@ -224,7 +243,7 @@ class Scheduler {
   SweepOutcome outcome_;
   std::size_t count_ = 0, started_ = 0;
   int jobs_ = 1, cores_ = 1, working_ = 0;
-  bool told_waiting_ = false;
+  bool told_waiting_ = false, told_stopping_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <system_error>
 
+#include "core/file.h"
 #include "train/safetensors.h"
 
 namespace phasor {
@@ -127,16 +128,14 @@ Checkpoint read_checkpoint(const fs::path& path, const std::string& id) {
 }
 
 /// Gives the newest checkpoint a second name, so that a last.safetensors exists at every moment.
-void rotate(const fs::path& folder) {
+void rotate(const fs::path& folder, const std::function<void()>& before_publish) {
   const fs::path last = last_checkpoint(folder), previous = previous_checkpoint(folder);
   std::error_code error;
   if (!fs::exists(last, error)) return;
   fs::remove(previous, error);
   fs::create_hard_link(last, previous, error);
-  if (!error) return;
-  fs::rename(last, previous, error);  // for file systems without hard links
-  if (error)
-    fail(ErrorKind::io, "[checkpoint] cannot rename ", last.string(), "; got ", error.message());
+  // File systems without hard links get a copy.
+  if (error) write_file_atomic(previous, read_file(last), before_publish);
 }
 
 }  // namespace
@@ -144,9 +143,11 @@ void rotate(const fs::path& folder) {
 fs::path last_checkpoint(const fs::path& folder) { return folder / "last.safetensors"; }
 fs::path previous_checkpoint(const fs::path& folder) { return folder / "prev.safetensors"; }
 
-void save_checkpoint(const fs::path& folder, const std::string& id, const Checkpoint& checkpoint) {
-  rotate(folder);
-  write_safetensors(last_checkpoint(folder), checkpoint.tensors, to_metadata(id, checkpoint.state));
+void save_checkpoint(const fs::path& folder, const std::string& id, const Checkpoint& checkpoint,
+                     const std::function<void()>& before_publish) {
+  rotate(folder, before_publish);
+  write_safetensors(last_checkpoint(folder), checkpoint.tensors, to_metadata(id, checkpoint.state),
+                    before_publish);
 }
 
 std::optional<Checkpoint> load_checkpoint(const fs::path& folder, const std::string& id,

@@ -37,9 +37,11 @@ std::filesystem::path last_checkpoint(const std::filesystem::path& folder);
 std::filesystem::path previous_checkpoint(const std::filesystem::path& folder);
 
 /// Makes `checkpoint` the newest of the cell `id`, atomically; what was the newest becomes the
-/// previous one. Throws an io error; then the old ones are still there.
+/// previous one. Throws an io error; then the old ones are still there. `before_publish` throws
+/// where the cell is another process's by now (see AtomicFile).
 void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
-                     const Checkpoint& checkpoint);
+                     const Checkpoint& checkpoint,
+                     const std::function<void()>& before_publish = {});
 
 /// The newest sound checkpoint in `folder` that fits curve.jsonl, or nothing where there is none.
 /// `say` gets one line for each file that is damaged; the previous one then takes the place of a

@@ -146,30 +146,28 @@ const char* nonfinite_kind(double value) {
   return nullptr;
 }
 
-LineFile::LineFile(std::filesystem::path path, int flags) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666);
-  if (descriptor_ < 0) fail_to("open", path_, errno);
-}
+LineFile::LineFile(std::filesystem::path path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {}
 
-LineFile LineFile::continue_after(const std::filesystem::path& path, std::uint64_t keep) {
-  if (keep == 0) {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-    return LineFile(path, O_CREAT);
-  }
-  std::string kept = read_file(path);
+LineFile LineFile::continue_after(const std::filesystem::path& path, std::uint64_t keep,
+                                  const std::function<void()>& before_rename) {
+  std::string kept = keep > 0 ? read_file(path) : "";
   if (kept.size() < keep)
     fail(ErrorKind::io, "[curve] ", path.string(), " lost its end; got ", kept.size(), " bytes of ",
          keep);
-  kept.resize(keep);
-  write_file_atomic(path, kept);
-  LineFile file(path, 0);
+  AtomicFile whole(path);
+  whole.write(kept.data(), keep);
+  // This very file, whatever lies at `path` later: two owners of a cell never write to one file.
+  LineFile file(path, whole.duplicate_descriptor());
   file.size_ = keep;
+  whole.commit(before_rename);
   return file;
 }
 
 LineFile LineFile::append_to(const std::filesystem::path& path) {
-  LineFile file(path, O_CREAT);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail_to("open", path, errno);
+  LineFile file(path, descriptor);
   file.size_ = whole_lines(path);
   if (::ftruncate(file.descriptor_, static_cast<off_t>(file.size_)) != 0)
     fail_to("truncate", path, errno);
@@ -213,8 +211,9 @@ bool begins_with(const std::filesystem::path& path, const Prefix& prefix) {
   return text.size() >= prefix.bytes && sha256_hex(text.data(), prefix.bytes) == prefix.sha256;
 }
 
-CurveWriter::CurveWriter(const std::filesystem::path& folder, std::uint64_t keep)
-    : file_(LineFile::continue_after(folder / "curve.jsonl", keep)) {
+CurveWriter::CurveWriter(const std::filesystem::path& folder, std::uint64_t keep,
+                         const std::function<void()>& before_publish)
+    : file_(LineFile::continue_after(folder / "curve.jsonl", keep, before_publish)) {
   if (keep == 0) return;
   const std::string kept = read_file(folder / "curve.jsonl");
   hash_.update(kept.data(), kept.size());
@@ -264,7 +263,10 @@ Prefix CurveWriter::sync() {
 }
 
 Curve read_curve(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
+  return parse_curve(read_file(path), path.string());
+}
+
+Curve parse_curve(const std::string& text, const std::string& origin) {
   Curve curve;
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -275,7 +277,7 @@ Curve read_curve(const std::filesystem::path& path) {
                             text.begin() + static_cast<std::ptrdiff_t>(end)),
                 curve);
     } catch (const json::exception& error) {
-      fail(ErrorKind::io, "[curve] ", path.string(), " is damaged in line ", number, "; got ",
+      fail(ErrorKind::io, "[curve] ", origin, " is damaged in line ", number, "; got ",
            error.what());
     }
     begin = end + 1;

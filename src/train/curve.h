@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,8 +41,9 @@ class LineFile {
  public:
   /// Continues the file at `path` after its first `keep` bytes, which it has; the rest is dropped.
   /// The file is replaced by a copy, so that another process that still has the old one open writes
-  /// to nobody.
-  static LineFile continue_after(const std::filesystem::path& path, std::uint64_t keep);
+  /// to nobody. `before_rename` as in AtomicFile::commit.
+  static LineFile continue_after(const std::filesystem::path& path, std::uint64_t keep,
+                                 const std::function<void()>& before_rename = {});
   /// Continues the file at `path`, if there is one, after its last whole line.
   static LineFile append_to(const std::filesystem::path& path);
 
@@ -55,7 +57,7 @@ class LineFile {
   std::uint64_t size() const { return size_; }
 
  private:
-  LineFile(std::filesystem::path path, int flags);
+  LineFile(std::filesystem::path path, int descriptor);
 
   std::filesystem::path path_;
   int descriptor_ = -1;
@@ -74,8 +76,10 @@ bool begins_with(const std::filesystem::path& path, const Prefix& prefix);
 /// Writes curve.jsonl. After the first line it allocates nothing.
 class CurveWriter {
  public:
-  /// Continues curve.jsonl in `folder` after its first `keep` bytes.
-  CurveWriter(const std::filesystem::path& folder, std::uint64_t keep);
+  /// Continues curve.jsonl in `folder` after its first `keep` bytes; `before_publish` throws where
+  /// the cell is another process's by now.
+  CurveWriter(const std::filesystem::path& folder, std::uint64_t keep,
+              const std::function<void()>& before_publish = {});
 
   void step(const StepRecord& record);
   void test(const EpochRecord& record);
@@ -102,6 +106,9 @@ struct Curve {
 /// Reads curve.jsonl; null reads back as the number it stands for. Lines that are damaged are an io
 /// error.
 Curve read_curve(const std::filesystem::path& path);
+
+/// The same for its text; `origin` stands for the path in messages.
+Curve parse_curve(const std::string& text, const std::string& origin);
 
 /// Text of curve.json: {"train":{...},"test":{...},"epochs":{...},"nonfinite":[...]}, where the
 /// three are objects of equally long arrays, and "nonfinite" names series, index, field and kind of

@@ -86,7 +86,7 @@ void CellLoop::restore() {
   unsaved_ = !checkpoint;
   watch_.restore(state_.diverged_run, state_.diverged_step);
   publish();
-  curve_.emplace(job_.folder, state_.curve.bytes);
+  curve_.emplace(job_.folder, state_.curve.bytes, job_.before_publish);
   if (careful_)
     finite_ = checkpoint ? std::move(checkpoint) : Checkpoint{synced_state(), trainer_.state()};
   saved_at_ = Clock::now();
@@ -253,7 +253,7 @@ void CellLoop::save() {
   const Checkpoint now{synced_state(), trainer_.state()};
   // Weights that an update has spoilt are never saved; a resume comes from before.
   if (all_finite(now.tensors)) {
-    save_checkpoint(job_.folder, job_.id, now);
+    save_checkpoint(job_.folder, job_.id, now, job_.before_publish);
     unsaved_ = false;
   }
   saved_at_ = Clock::now();
@@ -273,22 +273,28 @@ bool CellLoop::save_final() {
   publish();
   const Checkpoint now{synced_state(), trainer_.state()};
   if (all_finite(now.tensors)) {
-    save_checkpoint(job_.folder, job_.id, now);
+    save_checkpoint(job_.folder, job_.id, now, job_.before_publish);
   } else if (!careful_) {
     careful_ = true;
     restore();
     return false;
   } else if (finite_) {
-    save_checkpoint(job_.folder, job_.id, *finite_);
+    save_checkpoint(job_.folder, job_.id, *finite_, job_.before_publish);
   }
   return true;
 }
 
 CellResult CellLoop::finish() {
-  curve_->sync();
+  const Prefix written = curve_->sync();
+  const std::filesystem::path lines = job_.folder / "curve.jsonl";
+  const std::string text = read_file(lines);
   publish();
-  const Curve curve = read_curve(job_.folder / "curve.jsonl");
-  write_file_atomic(job_.folder / "curve.json", curve_json(curve));
+  if (sha256_hex(text.data(), text.size()) != written.sha256)
+    fail(ErrorKind::io, "[curve] ", lines.string(), " is not what was written; got ", text.size(),
+         " bytes, expected ", written.bytes,
+         "; something else writes there, or the disk is faulty");
+  const Curve curve = parse_curve(text, lines.string());
+  write_file_atomic(job_.folder / "curve.json", curve_json(curve), job_.before_publish);
   std::error_code ignored;
   std::filesystem::remove(previous_checkpoint(job_.folder), ignored);
   return summarise(curve);

@@ -266,7 +266,8 @@ std::string make_header(std::span<const NamedTensor> tensors,
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata,
+                       const std::function<void()>& before_rename) {
   std::string header = make_header(tensors, metadata);
   Sha256 hash;
   hash.update(header.data(), header.size());
@@ -277,7 +278,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   AtomicFile file(path);
   file.write(header.data(), header.size());
   for (const NamedTensor& tensor : tensors) file.write(tensor.value.raw(), bytes_of(tensor.value));
-  file.commit();
+  file.commit(before_rename);
 }
 
 TensorFile parse_safetensors(std::span<const std::uint8_t> bytes, const std::string& origin,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -25,8 +26,10 @@ enum class Checksum { optional, required };
 
 /// Writes tensors in the given order, atomically and durably: the same content gives the same
 /// bytes. Throws an io error with path and cause; names must be unique and not "__metadata__".
+/// `before_rename` as in AtomicFile::commit.
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                       const std::map<std::string, std::string>& metadata);
+                       const std::map<std::string, std::string>& metadata,
+                       const std::function<void()>& before_rename = {});
 
 /// Reads a file of F32 and F64 tensors. Anything that does not fit exactly (lengths, offsets with
 /// holes or overlaps, duplicate or malformed entries, another type, a wrong checksum) is an io

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/file.h"
 #include "phasor/error.h"
 #include "sweep/folder.h"
 
@@ -97,4 +98,40 @@ TEST_CASE("a damaged claim and a folder that is gone") {
     CHECK(error.kind() == ErrorKind::io);
     CHECK(std::string(error.what()).find(folder.path().string()) != std::string::npos);
   }
+}
+
+TEST_CASE("B47: a paused owner that wakes after a takeover replaces nothing") {
+  const Folder folder;
+  const fs::path file = folder.path() / "last.safetensors";
+  std::optional<Claim> sleeper = Claim::take(folder.path());
+  AtomicFile stale(file);
+  stale.write("old", 3);
+  const auto asleep = [&] {
+    // It has read its claim and is about to rename; another process takes the cell over now.
+    sleeper->check();
+    fs::remove(folder.path() / "claim.json");
+    const std::optional<Claim> owner = Claim::take(folder.path());
+    REQUIRE(owner);
+    write_file_atomic(file, "new", [&] { owner->check(); });
+  };
+  try {
+    stale.commit(asleep);
+    FAIL("the old file was put in place");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::io);
+  }
+  CHECK(read_file(file) == "new");
+  CHECK_THROWS_AS(write_file_atomic(file, "older", [&] { sleeper->check(); }), ClaimLost);
+  CHECK(read_file(file) == "new");
+}
+
+TEST_CASE("a new owner clears what a killed one left half written") {
+  const Folder folder;
+  for (const char* name :
+       {"last.safetensors.1.0.tmp", "claim.json.1.2.tmp", "claim.json.1.3.probe"})
+    write(folder.path() / name, "x");
+  write(folder.path() / "curve.jsonl", "x");
+  { CHECK(Claim::take(folder.path())); }
+  CHECK(fs::exists(folder.path() / "curve.jsonl"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
 }

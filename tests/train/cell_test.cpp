@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <thread>
 
 #include "core/file.h"
 #include "nn/resnet.h"
@@ -81,6 +82,18 @@ TEST_CASE("B36, B38: a real cell gives the same bytes for any threads, set and i
       CHECK(run(batch_size, 0.05, 1, kernels::KernelSet::avx2).files ==
             run(batch_size, 0.05, 1, kernels::KernelSet::avx512).files);
   }
+}
+
+TEST_CASE(
+    "B63: cells that train at once share nothing: the bytes are those of one after the other") {
+  const kernels::KernelSet set = kernels::default_set();
+  const Outcome first = run(24, 0.05, 1, set), second = run(64, 0.1, 2, set);
+  Outcome a, b;
+  std::thread other([&] { b = run(64, 0.1, 2, set); });
+  a = run(24, 0.05, 1, set);
+  other.join();
+  CHECK(a.files == first.files);
+  CHECK(b.files == second.files);
 }
 
 TEST_CASE("B28: a learning rate of a million ends a real cell with a located step") {

@@ -170,6 +170,18 @@ TEST_CASE("damaged curves are io errors that name the line") {
   }
 }
 
+TEST_CASE("B47: a writer keeps to its own file when another owner begins a new one") {
+  const TempFolder folder;
+  CurveWriter old(folder.path(), 0);
+  old.step({1, 1, 0.1, 4, 0.5, 1});
+  CurveWriter fresh(folder.path(), 0);
+  old.step({2, 1, 0.1, 3, 0.5, 1});
+  fresh.step({1, 1, 0.1, 4, 0.5, 1});
+  const Prefix written = fresh.sync();
+  CHECK(begins_with(folder.path() / "curve.jsonl", written));
+  CHECK(read_curve(folder.path() / "curve.jsonl").steps.size() == 1);
+}
+
 TEST_CASE("B51: a curve that cannot be written is an io error with path and cause") {
   const TempFolder folder;
   CHECK_THROWS_WITH_AS(CurveWriter(folder.path() / "missing", 0),
