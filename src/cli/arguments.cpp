@@ -20,7 +20,7 @@ constexpr const char* kExitCodes = R"(Exit codes:
   2  command line or configuration   6  some cell failed
   3  data                            7  a check failed (verify, check-norm, compare)
   4  plugin                          8  stopped by --stop-after, state saved
-  130, 143  interrupted, state saved: run again to continue
+  129, 130, 143  hung up, interrupted, ended: state saved, run again to continue
 )";
 
 std::string option_text(const OptionSpec& option) {
@@ -85,6 +85,11 @@ std::optional<std::int64_t> Arguments::integer(const std::string& option, std::i
 }
 
 std::optional<Arguments> parse_arguments(const Usage& usage, const std::vector<std::string>& args) {
+  for (const OptionSpec& option : usage.options) {
+    if (!option.value.empty() && !args.empty() && args.back() == "--" + option.name) {
+      fail_usage(usage, option_text(option) + " needs a value; got none");
+    }
+  }
   std::vector<const char*> argv{usage.command.c_str()};
   for (const std::string& arg : args) argv.push_back(arg.c_str());
   Arguments out;
@@ -146,7 +151,7 @@ std::string help_text(const Usage& usage) {
   }
   out += "\nOptions:\n";
   std::vector<OptionSpec> options = usage.options;
-  options.push_back({"help", "", "this text"});
+  options.push_back({"help", "", "this text; so does -h"});
   std::size_t width = 0;
   for (const OptionSpec& option : options) width = std::max(width, option_text(option).size());
   for (const OptionSpec& option : options) {

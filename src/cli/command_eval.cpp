@@ -2,11 +2,12 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <system_error>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/data_option.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "config/json_text.h"
@@ -29,18 +30,26 @@ Config recorded_config(const fs::path& checkpoint, const Arguments& arguments) {
   const fs::path file = checkpoint.parent_path() / "cell.json";
   const std::optional<json> cell = load_object(file);
   PHASOR_CHECK(cell && cell->contains("configuration"),
-               "[eval] expected the checkpoint's cell.json "
-               "beside it; got none in ",
-               file.parent_path().string(), "; name a --config");
+               "[eval] expected the cell.json of the checkpoint beside it; got none at ",
+               file.string(), "; name a --config");
   json configuration = (*cell)["configuration"];
   if (configuration.contains("train")) configuration["train"]["init_from"] = nullptr;
   ConfigInput input;
   input.text = configuration.dump();
   input.file = file.string();
-  if (const auto folder = arguments.text("data")) {
-    for (Setting& setting : data_settings(*folder)) input.settings.push_back(std::move(setting));
-  }
+  input.settings = input_settings(arguments);
+  load_plugins(arguments);
   return read_config(input, norm_catalog()).config;
+}
+
+/// The names of weights that the checkpoint lacks. An error names the file.
+std::vector<std::string> load_weights(Trainer& trainer, std::span<const NamedTensor> tensors,
+                                      const fs::path& checkpoint) {
+  try {
+    return trainer.load(tensors);
+  } catch (const Error& error) {
+    fail(error.kind(), error.what(), "; in ", checkpoint.string());
+  }
 }
 
 json evaluate(const PlannedCell& cell, const Plan& plan, const fs::path& checkpoint) {
@@ -48,7 +57,7 @@ json evaluate(const PlannedCell& cell, const Plan& plan, const fs::path& checkpo
   const std::unique_ptr<Trainer> trainer =
       make_trainer(cell.model, trainer_options(cell.config, plan.kernels, usable_cores()));
   trainer->initialise(0);
-  const std::vector<std::string> missing = trainer->load(file.tensors);
+  const std::vector<std::string> missing = load_weights(*trainer, file.tensors, checkpoint);
   if (!missing.empty()) {
     fail(ErrorKind::data, "[eval] ", checkpoint.string(), " lacks the weight ", missing.front(),
          missing.size() > 1 ? concat(" and ", missing.size() - 1, " more") : "",
@@ -83,11 +92,17 @@ int run_eval(const std::vector<std::string>& args) {
   const std::optional<Arguments> arguments = parse_arguments(usage, args);
   if (!arguments) return 0;
   const fs::path checkpoint = arguments->positional()[0];
-  Plan plan = plan_cells(arguments->has("config") ? read_input(*arguments).config
-                                                  : recorded_config(checkpoint, *arguments),
-                         norm_catalog());
+  std::error_code ignored;
+  if (!fs::is_regular_file(checkpoint, ignored)) {
+    fail(ErrorKind::io, "[eval] expected a checkpoint (*.safetensors); got ", checkpoint.string(),
+         fs::exists(checkpoint, ignored) ? ", which is no file" : ", which does not exist");
+  }
+  const Config config = arguments->has("config") ? read_input(*arguments).config
+                                                 : recorded_config(checkpoint, *arguments);
+  Plan plan = plan_cells(config, norm_catalog());  // after the plugins are loaded
   PHASOR_CHECK(plan.cells.size() == 1, "[eval] the configuration must be of one cell; got ",
-               plan.cells.size(), " cells; fix the others with --set");
+               plan.cells.size(),
+               " cells; choose one with --set, e.g. --set norm=NAME --set lr=0.1");
   bind_data(plan);
   const json result = evaluate(plan.cells[0], plan, checkpoint);
   if (arguments->has("json")) {

@@ -15,6 +15,7 @@
 #include "report/results.h"
 #include "report/tables.h"
 #include "sweep/engine.h"
+#include "sweep/environment.h"
 #include "sweep/plan.h"
 #include "sweep/scheduler.h"
 
@@ -32,8 +33,12 @@ std::string command_list() {
     name.resize(12, ' ');
     out += "  " + name + std::string(command.summary) + "\n";
   }
-  return out + "  --version   version, commit and compiler\n";
+  return out;
 }
+
+constexpr const char* kProgress =
+    "Progress on stderr: cells with a result, the training speed of this process (all of its jobs\n"
+    "together, evaluations apart), and the time left for all cells at its pace so far.\n\n";
 
 Usage train_usage() {
   Usage usage{"phasor-train",
@@ -53,16 +58,15 @@ Usage train_usage() {
       {"out", "DIR", "results folder (default runs/<name>)"},
       {"jobs", "N", "cells side by side (default: one per core)"},
       {"threads", "N", "threads of a cell; results do not depend on it"},
-      {"filter", "LIST",
-       "only cells with these values: lr=0.4,norm=NAME (several values of a key: "
-       "any of them)"},
+      {"filter", "LIST", "only these cells: lr=0.4,norm=NAME (values of one key add up)"},
       {"shard", "I/N", "only every N-th cell, from number I (0 to N-1)"},
       {"stop-after", "TIME", "save and leave after 90s, 150m or 2h (exit code 8)"},
       {"dry-run", "", "print cells, parameters, FLOPs, memory and time; train nothing"},
       {"print-config", "", "print every key with its value and where it came from"},
-      {"fresh", "", "move an old results folder aside first"}};
+      {"fresh", "", "move an old results folder aside first"},
+      {"version", "", "print version, commit and compiler"}};
   usage.options.insert(usage.options.end(), more.begin(), more.end());
-  usage.notes = command_list();
+  usage.notes = kProgress + command_list();
   return usage;
 }
 
@@ -83,11 +87,11 @@ int exit_code(const SweepOutcome& outcome, const StopRequest& stop) {
 }
 
 std::string say_outcome(const SweepOutcome& outcome, const std::string& out) {
-  std::string text = std::to_string(outcome.finished) + " cells have a result";
-  if (outcome.failed > 0) text += ", " + std::to_string(outcome.failed) + " failed";
-  if (outcome.unfinished > 0) {
-    text += ", " + std::to_string(outcome.unfinished) + " are unfinished: run again to continue";
-  }
+  std::string text = concat(outcome.finished,
+                            outcome.finished == 1 ? " cell has a result" : " cells have a result");
+  if (outcome.failed > 0) text += concat(", ", outcome.failed, " failed");
+  if (outcome.unfinished > 0) text += concat(", ", outcome.unfinished, " unfinished");
+  if (outcome.failed + outcome.unfinished > 0) text += ": run again to continue";
   return text + "; everything is in " + out;
 }
 
@@ -112,17 +116,23 @@ int train(const Arguments& arguments, const Plan& plan, const std::vector<std::s
   ProgressDisplay display(console);
   const SweepOutcome outcome = run_sweep(plan, options, stop, display);
   console.end_progress();
-  try {
+  int code = exit_code(outcome, stop);
+  // The cells are safe: say what else goes wrong, and let an earlier failure keep its exit code.
+  const auto attempt = [&](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      console.error(error.what());
+      if (code == 0) code = error.exit_code();
+    }
+  };
+  attempt([&] {
     const Results results = load_results(options.folder.root);
+    attempt([&] { write_report(results); });
     if (stop.signal.load() == 0) write_out(tables_markdown(results));
-    write_report(results);
-  } catch (const Error& error) {
-    // The cells are safe; say what else went wrong, and let an earlier failure keep its exit code.
-    console.error(error.what());
-    if (exit_code(outcome, stop) == 0) return error.exit_code();
-  }
+  });
   console.note(say_outcome(outcome, options.folder.root.string()));
-  return exit_code(outcome, stop);
+  return code;
 }
 
 int dry_run(const Plan& plan, const std::vector<std::size_t>& cells) {
@@ -142,6 +152,10 @@ int run_train(const std::vector<std::string>& args) {
   const Usage usage = train_usage();
   const std::optional<Arguments> arguments = parse_arguments(usage, args);
   if (!arguments) return 0;
+  if (arguments->has("version")) {
+    write_out("phasor-train " + version_text() + "\n");
+    return 0;
+  }
   PHASOR_CHECK(arguments->has("config"),
                "[phasor-train] --config FILE says what to run; try --config smoke.json, or --help");
   const Selection selection = selection_of(*arguments);

@@ -10,24 +10,22 @@
 #include "cli/signals.h"
 #include "core/nearest_name.h"
 #include "phasor/error.h"
-#include "sweep/environment.h"
 
 namespace phasor {
 namespace {
 
 int dispatch(const std::vector<std::string>& args) {
-  if (!args.empty() && args[0] == "--version") {
-    write_out("phasor-train " + version_text() + "\n");
-    return 0;
-  }
   if (args.empty() || args[0].starts_with('-')) return run_train(args);
-  std::vector<std::string> names;
+  if (args[0] == "help") {
+    return args.size() == 1 ? run_train({"--help"}) : dispatch({args[1], "--help"});
+  }
+  std::vector<std::string> names{"help", "--version"};
   for (const Command& command : commands()) {
     if (args[0] == command.name) return command.run({args.begin() + 1, args.end()});
     names.emplace_back(command.name);
   }
   const bool is_config = args[0].ends_with(".json");
-  fail(ErrorKind::usage, "[phasor-train] unknown command ", args[0],
+  fail(ErrorKind::usage, "[phasor-train] unknown command ", args[0].empty() ? "\"\"" : args[0],
        is_config ? "; did you mean --config " + args[0] + "?" : did_you_mean(args[0], names),
        "; see phasor-train --help");
 }
@@ -55,6 +53,7 @@ int guarded_main(const std::vector<std::string>& args) {
 }  // namespace phasor
 
 int main(int argc, char** argv) {
+  phasor::hold_standard_streams();
   phasor::ignore_write_signals();
   return phasor::guarded_main({argv + (argc > 0 ? 1 : 0), argv + argc});
 }

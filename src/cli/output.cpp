@@ -1,5 +1,8 @@
 #include "cli/output.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -25,6 +28,14 @@ std::size_t width_of(const std::string& text) {
 }
 
 }  // namespace
+
+void hold_standard_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) {
+    descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+  if (descriptor >= 0) ::close(descriptor);
+}
 
 void write_out(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

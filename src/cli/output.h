@@ -7,6 +7,10 @@
 
 namespace phasor {
 
+/// Fills the numbers of standard streams that the caller closed, so that no file opened later gets
+/// one and is written into. Writing to such a stream still fails. Call it before all else.
+void hold_standard_streams();
+
 /// Writes to stdout and flushes; an I/O error with its cause where that fails.
 void write_out(std::string_view text);
 

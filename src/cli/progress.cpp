@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/output.h"
+#include "phasor/error.h"
 #include "sweep/results_folder.h"
 
 namespace phasor {
@@ -36,8 +37,10 @@ void ProgressDisplay::on_progress(const PlannedCell& cell, const Progress& progr
     const bool last = progress.step >= progress.steps;  // on_end says more
     if (console_.terminal() ? now - shown_ < kRefresh : !progress.epoch_ended || last) return;
     shown_ = now;
-    line = totals() + "  " + cell.label + "  epoch " + std::to_string(progress.epoch) + "/" +
-           std::to_string(progress.epochs) + "  loss " + fixed(progress.loss, 3);
+    // The epoch that ended, or the one under way.
+    const Index epoch = std::min(progress.epoch + (progress.epoch_ended ? 0 : 1), progress.epochs);
+    line = totals(/*speed=*/true) + concat("  ", cell.label, "  epoch ", epoch, "/",
+                                           progress.epochs, "  loss ", fixed(progress.loss, 3));
     if (progress.test) line += "  test " + fixed(100 * progress.test->accuracy, 1) + "%";
   }
   if (console_.terminal()) {
@@ -52,14 +55,16 @@ void ProgressDisplay::on_end(const PlannedCell& cell, CellState state,
   std::string line;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = running_.find(&cell);
-    if (found != running_.end()) {
-      flops_worked_ += found->second.flops * (found->second.share - found->second.first_share);
+    double share = 1;
+    if (const auto found = running_.find(&cell); found != running_.end()) {
+      const Running& ended = found->second;
+      flops_worked_ += ended.flops * (ended.share - ended.first_share);
+      if (state == CellState::interrupted) share = ended.share;
       running_.erase(found);
     }
-    flops_left_ -= total_flops(cell);
+    flops_left_ -= share * total_flops(cell);
     if (state == CellState::done) ++done_;
-    line = totals() + "  " + cell.label + "  " + outcome_text(document);
+    line = totals(/*speed=*/false) + "  " + cell.label + "  " + outcome_text(document);
   }
   if (state == CellState::failed) {
     console_.error(cell.id + ' ' + outcome_text(document));
@@ -70,7 +75,7 @@ void ProgressDisplay::on_end(const PlannedCell& cell, CellState state,
 
 void ProgressDisplay::on_notice(const std::string& text) { console_.warn(text); }
 
-std::string ProgressDisplay::totals() const {
+std::string ProgressDisplay::totals(bool speed) const {
   double worked = flops_worked_, left = flops_left_, rate = 0;
   for (const auto& [cell, running] : running_) {
     worked += running.flops * (running.share - running.first_share);
@@ -79,7 +84,7 @@ std::string ProgressDisplay::totals() const {
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
   std::string text = std::to_string(done_) + "/" + std::to_string(count_) + " cells";
-  if (rate > 0) text += "  " + grouped(rate) + " images/s";
+  if (speed && rate > 0) text += "  " + grouped(rate) + " images/s";
   if (worked > 0 && left > 0) text += "  " + duration_text(seconds * left / worked) + " left";
   return text;
 }

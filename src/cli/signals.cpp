@@ -17,6 +17,11 @@ extern "C" void on_stop_signal(int signal) {
   if (request == nullptr || request->signal.exchange(signal) != 0) ::_exit(kExitBase + signal);
 }
 
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void set_handler(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -31,11 +36,13 @@ SignalGuard::SignalGuard(StopRequest& request) {
   current_request = &request;
   set_handler(SIGINT, on_stop_signal);
   set_handler(SIGTERM, on_stop_signal);
+  if (!is_ignored(SIGHUP)) set_handler(SIGHUP, on_stop_signal);
 }
 
 SignalGuard::~SignalGuard() {
   set_handler(SIGINT, SIG_DFL);
   set_handler(SIGTERM, SIG_DFL);
+  if (!is_ignored(SIGHUP)) set_handler(SIGHUP, SIG_DFL);
   current_request = nullptr;
 }
 

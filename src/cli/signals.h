@@ -1,11 +1,13 @@
-// SIGINT and SIGTERM: the first asks for an orderly stop, the second ends the process at once.
+// SIGINT, SIGTERM and SIGHUP: the first asks for an orderly stop, the second ends the process at
+// once.
 #pragma once
 
 #include "train/cell.h"
 
 namespace phasor {
 
-/// Directs both signals to `request` while in scope; one at a time in a process.
+/// Directs these signals to `request` while in scope; one at a time in a process. A hang-up that
+/// the caller had ignored (nohup) stays ignored.
 class SignalGuard {
  public:
   explicit SignalGuard(StopRequest& request);

@@ -39,6 +39,10 @@ TEST_CASE("help, version and exit codes of no arguments") {
   CHECK(version.code == 0);
   CHECK(version.out.starts_with("phasor-train "));
   check_usage({}, "--config FILE says what to run");
+  check_usage({"--version", "x"}, "unexpected argument x");
+  CHECK(run({"help"}).out == help.out);
+  CHECK(run({"help", "norms"}).out == run({"norms", "--help"}).out);
+  check_usage({"help", "nroms"}, "unknown command nroms; did you mean norms?");
   for (const char* command :
        {"report", "compare", "eval", "norms", "describe", "check-norm", "make-data", "schema"}) {
     CAPTURE(command);
@@ -55,12 +59,14 @@ TEST_CASE("unknown commands and options name the nearest") {
   check_usage({"--confg=smoke.json"}, "did you mean --config?");
   check_usage({"--config", "smoke.json", "extra"}, "unexpected argument extra");
   check_usage({"-x"}, "unknown option -x");
+  check_usage({""}, "unknown command \"\"");
+  check_usage({"version"}, "did you mean --version?");
   check_usage({"report"}, "expected DIR");
 }
 
 TEST_CASE("repeated options, missing values and odd numbers are refused") {
   check_usage({"--config", "smoke.json", "--config", "mini.json"}, "--config is given 2 times");
-  check_usage({"--config"}, "config");
+  check_usage({"--config"}, "[phasor-train] --config FILE needs a value; got none");
   check_usage({"--config="}, "needs a value");
   check_usage({"--config", "--dry-run"}, "needs a value");
   check_usage({"--config", "smoke.json", "--dry-run=false"}, "--dry-run takes no value");

@@ -124,5 +124,48 @@ TEST_CASE("B51: stdout on a full device is exit 5, and the results are safe") {
   const TemporaryFolder folder;
   const ProcessResult result = run(tiny(folder / "out"), {.stdout_file = "/dev/full"});
   CHECK(result.code == 5);
+  CHECK(has(result.err, "3 cells have a result; everything is in"));
+  CHECK(fs::exists(folder / "out/report/tables.md"));
   CHECK(run({"report", (folder / "out").string()}).out.find("3 of 3 cells") != std::string::npos);
+}
+
+TEST_CASE("streams that the caller closed are not written into files that take their numbers") {
+  const TemporaryFolder folder;
+  REQUIRE(run(tiny(folder / "quiet")).code == 0);
+  const auto same = [&](const char* name) {
+    return run({"compare", (folder / "quiet").string(), (folder / name).string(), "--equal"}).code;
+  };
+  CHECK(run(tiny(folder / "no-err"), {.before_exec = [] { ::close(STDERR_FILENO); }}).code == 0);
+  CHECK(same("no-err") == 0);
+  const ProcessResult no_out =
+      run(tiny(folder / "no-out"), {.before_exec = [] { ::close(STDOUT_FILENO); }});
+  CHECK(no_out.code == 5);
+  CHECK(has(no_out.err, "[stdout] cannot write"));
+  CHECK(same("no-out") == 0);
+  CHECK(run(tiny(folder / "none"), {.before_exec =
+                                        [] {
+                                          for (const int stream : {0, 1, 2}) ::close(stream);
+                                        }})
+            .code == 5);
+  CHECK(same("none") == 0);
+}
+
+TEST_CASE(
+    "B51: an --out that is a link to nothing is exit 5; --fresh never moves where one stands") {
+  const TemporaryFolder folder;
+  fs::create_symlink(folder / "nowhere", folder / "link");
+  const ProcessResult dangling = run(tiny(folder / "link"));
+  CHECK(dangling.code == 5);
+  CHECK(has(dangling.err, "Not a directory"));
+  const std::string place = folder.path().string();
+  const ProcessOptions inside{.before_exec = [&] {
+    if (::chdir(place.c_str()) != 0) ::_exit(126);
+  }};
+  REQUIRE(run(tiny("."), inside).code == 0);
+  std::vector<std::string> fresh = tiny(".");
+  fresh.push_back("--fresh");
+  const ProcessResult refused = run(fresh, inside);
+  CHECK(refused.code == 2);
+  CHECK(has(refused.err, "cannot move the folder one works in"));
+  CHECK(fs::exists(folder / "sweep.json"));
 }

@@ -129,6 +129,19 @@ TEST_CASE("B46: finished cells never run again; a deleted one runs alone") {
     CHECK(json::parse(eval.out)["accuracy"] == cell["result"]["test_accuracy"]);
     CHECK(run({"compare", out.string(), out.string(), "--equal"}).code == 0);
   }
+  SUBCASE("eval heeds --set without --config, and names a file that is none or does not fit") {
+    const std::string weights = (cells[0] / "last.safetensors").string();
+    const ProcessResult fewer = run({"eval", weights, "--set", "data.test_limit=10", "--json"});
+    CHECK(json::parse(fewer.out)["images"] == 10);
+    CHECK(run({"eval", weights, "--set", "data.test_limt=10"}).code == 2);
+    const ProcessResult other = run({"eval", weights, "--set", "model.arch=resnet14"});
+    CHECK(other.code == 3);
+    CHECK(other.err.find(weights) != std::string::npos);
+    const ProcessResult none = run({"eval", (cells[0] / "first.safetensors").string()});
+    CHECK(none.code == 5);
+    CHECK(none.err.find("first.safetensors, which does not exist") != std::string::npos);
+    CHECK(run({"eval", cells[0].string()}).code == 5);
+  }
 }
 
 TEST_CASE("B38: jobs, threads, filter and shards give the same bytes") {
@@ -198,7 +211,7 @@ TEST_CASE("B36, B46: kill -9 at any moment and resume gives the bytes of a quiet
   check_same(quiet, out);
 }
 
-TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, --stop-after 8; all continue") {
+TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, SIGHUP 129, --stop-after 8; all continue") {
   const TemporaryFolder folder;
   const std::string config = small_sweep(folder, 2000);
   const fs::path out = folder / "out";
@@ -210,7 +223,7 @@ TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, --stop-after 8; all continue") 
     }
     return false;
   };
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     Process process(args);
     REQUIRE(wait_until(training, 20));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -227,6 +240,16 @@ TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, --stop-after 8; all continue") 
   const ProcessResult stopped = run(limited);
   CHECK(stopped.code == 8);
   CHECK(stopped.err.find("run again to continue") != std::string::npos);
+}
+
+TEST_CASE("B54: a hang-up that the caller ignored stops nothing") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  Process process({"--config", small_sweep(folder, 200), "--out", out.string()},
+                  {.before_exec = [] { ::signal(SIGHUP, SIG_IGN); }});
+  REQUIRE(wait_until([&] { return fs::exists(out / "cells") && !cell_folders(out).empty(); }, 20));
+  process.signal(SIGHUP);
+  CHECK(process.wait().code == 0);
 }
 
 TEST_CASE("B54: a second SIGINT ends the process at once") {
