@@ -77,7 +77,8 @@ int run_describe(const std::vector<std::string>& args) {
   usage.options.push_back({"json", "", "as JSON: a list of networks"});
   const std::optional<Arguments> arguments = parse_arguments(usage, args);
   if (!arguments) return 0;
-  const Plan plan = plan_cells(read_input(*arguments).config, norm_catalog());
+  const ResolvedConfig resolved = read_input(*arguments);  // loads the plugins
+  const Plan plan = plan_cells(resolved.config, norm_catalog());
   std::set<const Model*> seen;
   std::string text;
   json list = json::array();

@@ -3,6 +3,7 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "config/json_text.h"
 #include "norms/contract/registry.h"
@@ -58,15 +59,17 @@ std::string norm_text(const NormSpec& spec) {
 
 int run_norms(const std::vector<std::string>& args) {
   const Usage usage{"phasor-train norms",
-                    "[NAME] [--json]",
+                    "[NAME] [options]",
                     "Lists the norms: formula, properties, and the keys of their own beside axes, "
                     "eps, gamma_init\nand affine.",
-                    {{"phasor-train norms", "all of them"}},
-                    {{"json", "", "as JSON"}},
+                    {{"phasor-train norms", "all of them"},
+                     {"phasor-train norms --plugin build/softclip.so", "and those of a plugin"}},
+                    {{"json", "", "as JSON"}, plugin_option()},
                     0,
                     1};
   const std::optional<Arguments> arguments = parse_arguments(usage, args);
   if (!arguments) return 0;
+  load_plugins(*arguments);
   std::vector<const NormSpec*> specs;
   if (!arguments->positional().empty()) {
     specs.push_back(&find_norm(arguments->positional()[0]));

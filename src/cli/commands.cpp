@@ -11,6 +11,7 @@ std::span<const Command> commands() {
       {"norms", "the norms there are, and what they take", run_norms},
       {"describe", "layers, shapes, parameters and FLOPs of a network", run_describe},
       {"check-norm", "gradients and declared properties of a norm", run_check_norm},
+      {"new-norm", "write the project of a norm of your own", run_new_norm},
       {"make-data", "write the synthetic data set", run_make_data},
       {"schema", "JSON Schema of configurations", run_schema},
   };
