@@ -13,9 +13,10 @@ int run_report(const std::vector<std::string>& args) {
   const Usage usage{
       "phasor-train report",
       "DIR [options]",
-      "Prints the tables of a results folder and writes them to DIR/report. Partial, "
-      "mixed and\ndamaged folders are reported as far as they go.",
-      {{"phasor-train report runs/stress", "tables.md to stdout and to the folder"},
+      "Prints the tables of a results folder and writes DIR/report: report.html (one page that\n"
+      "needs nothing else), the figures as SVG, tables.md, tables.csv and tables.tex. Partial,\n"
+      "mixed and damaged folders are reported as far as they go; equal results give equal bytes.",
+      {{"phasor-train report runs/stress", "tables to stdout, the report to runs/stress/report"},
        {"phasor-train report results/mini --csv --print-only",
         "one line per cell, writing nothing"}},
       {{"csv", "", "print the CSV instead of Markdown"}, {"print-only", "", "write no files"}},
