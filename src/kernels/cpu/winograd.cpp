@@ -107,8 +107,8 @@ void prepare_backward(const ConvShape& s, const float* weights, float* prepared)
 }
 
 /// Floats that the weights are fetched ahead of the product that reads them: from 64 channels on
-/// they come from L3.
-constexpr Index kAhead = 1024;
+/// they come from L3 or, at 512, from memory.
+constexpr Index kAhead = 2048;
 
 /// m[vector][tile][16] = v[block][tile][16] x u[c_from][width] for one position.
 template <class F, int capacity, int vectors>

@@ -3,12 +3,12 @@
 //   for each chain of 64 or 32 tiles
 //     for each 128 output channels: transform dy, D[8][points^2][tile][16]
 //       for each 32 input channels: transform x, V[2][points^2][tile][16]
-//         for each 16 input and 32 output channels
-//           for each position: V_p^T x D_p, the whole chain of tiles in registers
+//         for each 8 input and 32 output channels (16 and 16)
+//           for each position: V_p^T x D_p, the whole chain of tiles in registers; fetch dw
 //           transform back, dw +=
 //
-// In registers: 16x1 (c_out 16) or 8x2 accumulators (AVX2: 6x1); in L1: one position's operands; in
-// L2: D, V and the products. Of the FMA peak, counted as if direct (Zen 5): 214% at 16 channels,
+// In registers: 16x1 (c_out 16) or 8x2 accumulators (AVX2: 6x1); in L1: one position's operands and
+// the products (39 KB); in L2: D and V. Of the FMA peak, counted as if direct (Zen 5): 214% at 16 channels,
 // 280% at 32 (2 images), 304% at 64 (8 images), 307% at 128. More in ../WINOGRAD.md.
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/winograd_product.h"
