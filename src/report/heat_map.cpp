@@ -71,6 +71,21 @@ std::vector<std::string> field_text(const Group& group) {
           cell.test_accuracy ? mean_accuracy(group) : ""};
 }
 
+/// Verdicts of finished seeds that did not train: "2 nonfinite, 1 stalled"; empty for one seed.
+std::string other_verdicts(const Group& group) {
+  std::string text;
+  if (group.cells.size() == 1) return text;
+  for (const VerdictStyle& style : kVerdicts) {
+    const auto n = std::count_if(group.cells.begin(), group.cells.end(), [&](const auto* cell) {
+      return cell->done() && cell->verdict == style.verdict;
+    });
+    if (n == 0 || &style == &kVerdicts[0]) continue;
+    text.append(text.empty() ? "" : ", ").append(std::to_string(n)).append(" ");
+    text += style.verdict;
+  }
+  return text;
+}
+
 /// One field: a stripe for each seed; the words stand on a plate where the stripes differ.
 std::string field(const Group& group, double x, double y, double width) {
   std::string out;
@@ -86,16 +101,21 @@ std::string field(const Group& group, double x, double y, double width) {
     for (std::size_t i = 0; i < group.cells.size(); ++i) {
       out += box(x + stripe * static_cast<double>(i), y, stripe, height, style_of(*group.cells[i]));
     }
-    out += "<rect x=\"" + svg_number(x + 3) + "\" y=\"" + svg_number(y + 13) + "\" width=\"" +
-           svg_number(inner - 6) + "\" height=\"34\" fill=\"#fff\" fill-opacity=\".92\" rx=\"2\"/>";
+    out += "<rect x=\"" + svg_number(x + 3) + "\" y=\"" + svg_number(y + 6) + "\" width=\"" +
+           svg_number(inner - 6) + "\" height=\"47\" fill=\"#fff\" fill-opacity=\".92\" rx=\"2\"/>";
   }
   const char* ink = uniform ? first.ink : "#222";
   const std::vector<std::string> lines = field_text(group);
   const double middle = x + inner / 2;
   const double size = std::min(12.5, inner / std::max(1.0, svg_text_width(lines[0], 1)));
-  out += svg_text(middle, y + (lines[1].empty() ? 34 : 27), lines[0],
-                  {size, Anchor::middle, ink, true});
-  if (!lines[1].empty()) out += svg_text(middle, y + 42, lines[1], {11, Anchor::middle, ink});
+  const std::string others = other_verdicts(group);
+  const double top = y + (others.empty() ? (lines[1].empty() ? 34 : 27) : 20);
+  out += svg_text(middle, top, lines[0], {size, Anchor::middle, ink, true});
+  if (!lines[1].empty()) out += svg_text(middle, top + 15, lines[1], {11, Anchor::middle, ink});
+  if (!others.empty()) {
+    const double small = std::min(10.0, (inner - 8) / svg_text_width(others, 1));
+    out += svg_text(middle, top + 28, others, {small, Anchor::middle, ink});
+  }
   return out + "\n";
 }
 

@@ -126,6 +126,7 @@ TEST_CASE("the map of verdicts: words and colours of every planned cell") {
   CHECK(has(alpha, ">at step 7<"));
   CHECK(has(beta, ">1/2 trained<"));
   CHECK(has(beta, ">test 37.5%<"));
+  CHECK(has(beta, ">1 stalled<"));
   CHECK(has(beta, ">diverged<"));
   // One colour each, and two stripes where seeds differ.
   CHECK(count(beta, "#1F6FB2") == 1);
