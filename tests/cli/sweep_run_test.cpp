@@ -245,7 +245,7 @@ TEST_CASE("B54: SIGINT is exit 130, SIGTERM 143, SIGHUP 129, --stop-after 8; all
 TEST_CASE("B54: a hang-up that the caller ignored stops nothing") {
   const TemporaryFolder folder;
   const fs::path out = folder / "out";
-  Process process({"--config", small_sweep(folder, 200), "--out", out.string()},
+  Process process({"--config", small_sweep(folder, 10), "--out", out.string()},
                   {.before_exec = [] { ::signal(SIGHUP, SIG_IGN); }});
   REQUIRE(wait_until([&] { return fs::exists(out / "cells") && !cell_folders(out).empty(); }, 20));
   process.signal(SIGHUP);
