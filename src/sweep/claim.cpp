@@ -186,7 +186,9 @@ std::chrono::seconds claim_timeout() {
 std::optional<Claim> Claim::take(const fs::path& folder) {
   const fs::path file = folder / kFileName;
   const std::string text = claim_text();
-  if (create_exclusive(file, text)) return owned(file, text);
+  std::error_code ignored;
+  const bool held = fs::exists(file, ignored);
+  if (!held && create_exclusive(file, text)) return owned(file, text);
   if (may_live(file, slurp(file))) return std::nullopt;
   const TakeoverLock lock(folder);
   // The owner may have been replaced while we waited for the lock.
