@@ -71,15 +71,16 @@ std::map<std::string, std::string> essence(const fs::path& out) {
   return files;
 }
 
-/// Files that only a cell at work may have. A process that is killed while it asks who holds a cell
-/// leaves a few bytes, claim.json.*, which the next owner clears, if there is one.
+/// Files that only a cell at work may have, but for claims: a process that is killed between its
+/// cell's result and the end of its claim, or while it asks who holds a cell, leaves a few bytes
+/// that nobody needs to look at again.
 std::vector<std::string> leftovers(const fs::path& out) {
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(out / "cells")) {
     static const std::set<std::string> kKept{"cell.json", "curve.json", "curve.jsonl",
                                              "timing.jsonl", "last.safetensors"};
     const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && kKept.count(name) == 0 && !name.starts_with("claim.json.")) {
+    if (entry.is_regular_file() && kKept.count(name) == 0 && !name.starts_with("claim.json")) {
       found.push_back(entry.path().string());
     }
   }
