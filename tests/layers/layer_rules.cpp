@@ -146,9 +146,11 @@ class Checker {
     }
   }
 
-  /// CMake makes `target` from a template beside the layer's sources.
+  /// CMake makes `target` from a template, or by a script, beside the layer's sources.
   bool generated(std::size_t level, const std::string& target) const {
-    return fs::exists(root_ / "src" / order_[level] / (target + ".in"));
+    const fs::path layer = root_ / "src" / order_[level];
+    return fs::exists(layer / (target + ".in")) ||
+           fs::exists(layer / ("write_" + fs::path(target).stem().string() + ".cmake"));
   }
 
   void check_include(const fs::path& path, std::size_t line, std::optional<std::size_t> level,
