@@ -8,8 +8,8 @@
 //           transform back, dw +=
 //
 // In registers: 16x1 (c_out 16) or 8x2 accumulators (AVX2: 6x1); in L1: one position's operands and
-// the products (39 KB); in L2: D and V. Of the FMA peak, counted as if direct (Zen 5): 214% at 16 channels,
-// 280% at 32 (2 images), 304% at 64 (8 images), 307% at 128. More in ../WINOGRAD.md.
+// the products (39 KB); in L2: D and V. Of the FMA peak, counted as if direct (Zen 5): 214% at 16
+// channels, 280% at 32 (2 images), 304% at 64 (8 images), 307% at 128. More in ../WINOGRAD.md.
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/winograd_product.h"
 #include "kernels/cpu/winograd_tiles.h"
