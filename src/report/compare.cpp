@@ -48,7 +48,7 @@ void compare_file(const CellPair& pair, const fs::path& a, const fs::path& b, bo
 }
 
 json without_environment(json document) {
-  document.erase("environment");
+  if (document.is_object()) document.erase("environment");  // null: a cell that has not been run
   return document;
 }
 

@@ -78,6 +78,17 @@ TEST_CASE("compare: pairs by label, paired differences, every difference named")
   CHECK(lines[2] == "beta-lr0.1-bs32-s0: only in B");
 }
 
+TEST_CASE("compare: a planned cell that neither folder has run is no difference") {
+  const ResultsTree a("planned-a"), b("planned-b");
+  for (const ResultsTree* tree : {&a, &b}) {
+    tree->write("sweep.json", R"({"cells": [{"id": "beta-1", "label": "beta"}]})");
+    tree->cell("alpha", 0.1, 0, "trained", 0.5);
+  }
+  const Results left = load_results(a.root);
+  CHECK(pair_cells(left, load_results(b.root)).size() == 2);
+  CHECK(result_differences(left, load_results(b.root)).empty());
+}
+
 TEST_CASE("a Markdown table counts characters, not bytes") {
   CHECK(markdown_table({{"a", "b"}, {"±", "long"}}) ==
         "| a   | b    |\n| --- | ---- |\n| ±   | long |\n");
