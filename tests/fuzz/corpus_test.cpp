@@ -58,11 +58,11 @@ void try_all(fuzz::Target target, const std::vector<std::string>& inputs, int ch
   const auto feed = [&](const std::string& bytes) {
     // Of its own size, so that a sanitizer sees every byte read too many.
     const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
-    target(exact.data(), exact.size());
+    // A target throws where a reader failed in any other way than by one of our errors.
+    CHECK_NOTHROW(target(exact.data(), exact.size()));
   };
   for (const std::string& input : inputs) feed(input);
   for (int i = 0; i < changes; ++i) feed(changed(inputs[random() % inputs.size()], random));
-  CHECK(true);  // it is still alive
 }
 
 }  // namespace
