@@ -1,7 +1,9 @@
 #include "cli/process.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +79,12 @@ ProcessResult Process::wait() {
 
 ProcessResult run(const std::vector<std::string>& args, const ProcessOptions& options) {
   return Process(args, options).wait();
+}
+
+void obey_permissions() {
+  if (::geteuid() != 0) return;
+  for (const unsigned long capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH})
+    if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) ::_exit(99);
 }
 
 std::string read_text(const fs::path& file) {

@@ -53,6 +53,10 @@ class Process {
 /// Runs phasor-train to its end.
 ProcessResult run(const std::vector<std::string>& args, const ProcessOptions& options = {});
 
+/// For before_exec: makes file permissions count for root too, who otherwise passes them by two
+/// capabilities. Exits 99 where it may not give them up.
+void obey_permissions();
+
 std::string read_text(const std::filesystem::path& file);
 void write_text(const std::filesystem::path& file, const std::string& text);
 

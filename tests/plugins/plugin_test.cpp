@@ -1,7 +1,5 @@
 // Norms in shared objects, as a user meets them: every way to load one, and every way to fail.
 #include <doctest/doctest.h>
-#include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -172,16 +170,8 @@ TEST_CASE("a file that is missing, no file, unreadable or no shared object is re
 
   write_text(folder / "secret.so", bytes);
   fs::permissions(folder / "secret.so", fs::perms::none);
-  ProcessOptions bounded;
-  // Root reads everything by two capabilities; without them the file's own permissions count.
-  if (::geteuid() == 0) {
-    bounded.before_exec = [] {
-      for (const unsigned long capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH})
-        if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) ::_exit(99);
-    };
-  }
-  const ProcessResult unreadable =
-      run({"norms", "--plugin", (folder / "secret.so").string()}, bounded);
+  const ProcessResult unreadable = run({"norms", "--plugin", (folder / "secret.so").string()},
+                                       {.before_exec = obey_permissions});
   CAPTURE(unreadable.err);
   CHECK(unreadable.code == 4);
   CHECK(has(unreadable.err, "Permission denied"));
