@@ -81,7 +81,7 @@ std::vector<Loop> product_loops(std::istream& listing, int least) {
   return loops;
 }
 
-std::string output_of(const std::string& command) {
+[[maybe_unused]] std::string output_of(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return text;
@@ -93,7 +93,7 @@ std::string output_of(const std::string& command) {
 /// Loops that may spill: product loops of register tiles that no layer of the networks runs often.
 /// A remainder of four or fewer tiles (or rows) has so few accumulators that the compiler unrolls
 /// its sixteen channels and keeps lines of weights for later on the stack.
-bool may_spill(const Loop& loop) {
+[[maybe_unused]] bool may_spill(const Loop& loop) {
   return loop.function.find("convolve<") != std::string::npos && loop.products == 64;
 }
 

@@ -28,7 +28,9 @@ const NormCatalog& catalog() {
 }  // namespace
 
 void config(const std::uint8_t* data, std::size_t size) {
-  const auto [text, setting] = split(data, size);
+  const auto parts = split(data, size);
+  const auto& text = parts.first;
+  const auto& setting = parts.second;
   ConfigInput input{text, "fuzz.json", {}};
   ResolvedConfig resolved;
   const bool accepted = accepts(

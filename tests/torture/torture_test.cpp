@@ -216,10 +216,10 @@ TEST_CASE("torture: kills, pauses, many processes and failing disks change no by
     CAPTURE(storm.story());
     CAPTURE(last.err);
     CHECK(last.code == 0);
-    for (const auto& [name, bytes] : essence(out)) {
-      CAPTURE(name);
-      const auto found = expected.find(name);
-      CHECK((found != expected.end() && found->second == bytes));
+    for (const auto& file : essence(out)) {
+      CAPTURE(file.first);
+      const auto found = expected.find(file.first);
+      CHECK((found != expected.end() && found->second == file.second));
     }
     CHECK(essence(out).size() == expected.size());
     for (const std::string& file : leftovers(out)) FAIL_CHECK("left over: " << file);
