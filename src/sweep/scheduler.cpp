@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "sweep/claim.h"
 #include "sweep/engine.h"
 #include "sweep/environment.h"
+#include "train/checkpoint.h"
 
 namespace phasor {
 namespace {
@@ -27,6 +29,9 @@ class Scheduler {
     for (const std::size_t number : options.cells) {
       const PlannedCell& cell = plan.cells[number];
       if (finished_cell(options.folder, cell.id)) {
+        // An owner that was paused in a rotation and woke after the end leaves this behind.
+        std::error_code ignored;
+        std::filesystem::remove(previous_checkpoint(options.folder.cell(cell.id)), ignored);
         ++outcome_.finished;
       } else {
         queue_.push_back(&cell);
