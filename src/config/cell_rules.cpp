@@ -90,6 +90,7 @@ void resolve_norm(Config& cell, const NormCatalog& catalog, const Places& places
     Scalar value = param.default_value;
     convert_param(param, value);
     cell.norm.params.emplace(param.name, value);
+    cell.norm.defaults.emplace(param.name, value);
   }
 }
 

@@ -58,7 +58,8 @@ struct NormConfig {
   double eps = 1e-5;
   double gamma_init = 1.0;
   bool affine = true;
-  std::map<std::string, Scalar> params;  ///< Further keys of `norm`; complete in a cell.
+  std::map<std::string, Scalar> params;    ///< Further keys of `norm`; complete in a cell.
+  std::map<std::string, Scalar> defaults;  ///< Of those keys; complete in a cell.
 };
 
 struct ScheduleConfig {

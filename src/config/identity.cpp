@@ -36,8 +36,18 @@ json collect(const Config& config, Predicate wanted) {
   return document;
 }
 
+/// What the hash covers. A norm's own parameter is left out at its default, like a key that joined
+/// later, so that a norm may learn one without moving its cells.
 json result_document(const Config& config) {
-  return collect(config, [](const Key& key) { return key.determines_result; });
+  static const Config standard;
+  json document = collect(config, [&](const Key& key) {
+    return key.determines_result && !(key.joined_later && key.get(config) == key.get(standard));
+  });
+  for (const auto& [name, value] : config.norm.defaults) {
+    const auto found = config.norm.params.find(name);
+    if (found != config.norm.params.end() && found->second == value) document["norm"].erase(name);
+  }
+  return document;
 }
 
 json axis_value_json(const Axis& axis, const AxisValue& value) {

@@ -92,6 +92,12 @@ Key beside_result(Key key) {
   return key;
 }
 
+/// For every key that is added now that results are published.
+[[maybe_unused]] Key joined_later(Key key) {
+  key.joined_later = true;
+  return key;
+}
+
 constexpr double kLargestInteger = 9007199254740991.0;  // 2^53 - 1: exact for every JSON reader
 constexpr double kLargeNumber = 1e30;                   // its square overflows no double
 

@@ -34,6 +34,8 @@ struct Key {
   Limits limits;
   std::string help;
   bool determines_result = true;  ///< Part of the hash of a cell.
+  /// Left out of the hash at its default, so that cells from before the key existed keep theirs.
+  bool joined_later = false;
   std::function<nlohmann::json(const Config&)> get;
   std::function<void(Config&, const nlohmann::json&)>
       set;  ///< Of a value that check_value() passed.
