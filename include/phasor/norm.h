@@ -148,6 +148,8 @@ struct NormSpec {
   std::string formula;  ///< in the letters x, z, gamma, eps, C, P
   NormProperties properties;
   std::vector<NormKey> keys = {};
+  /// Why the conformance kit need not see a network learn with it; empty: it must.
+  std::string need_not_learn = {};
   std::unique_ptr<Norm> (*make)(NormBuilder& builder) = nullptr;
 };
 

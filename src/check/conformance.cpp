@@ -8,6 +8,7 @@
 #include "check/gradcheck.h"
 #include "check/inputs.h"
 #include "check/norm_cases.h"
+#include "check/overfit.h"
 
 namespace phasor::check {
 namespace {
@@ -41,6 +42,7 @@ class Kit {
     guarded("properties", [&] { check_properties(); });
     guarded("huge rows", [&] { check_huge(); });
     guarded("threads", [&] { check_threads(); });
+    if (options_.training) guarded("training", [&] { check_training(); });
     return report_;
   }
 
@@ -90,6 +92,7 @@ class Kit {
   void check_independence();
   void check_huge();
   void check_threads();
+  void check_training();
 
   const NormSpec& spec_;
   const ConformanceOptions& options_;
@@ -431,6 +434,20 @@ void Kit::check_threads() {
   const bool all = std::all_of(std::begin(same), std::end(same), [](bool s) { return s; });
   add("4 threads at once", place(Rows::generic, shape), "the bits of one after the other",
       all ? "the same bits" : "other bits", all);
+}
+
+void Kit::check_training() {
+  const OverfitResult result = overfit(spec_, options_.values);
+  const std::string input = "resnet8, " + std::to_string(kOverfitImages) + " images";
+  const bool exempt = !spec_.need_not_learn.empty();
+  add("a network learns", input,
+      exempt ? "nothing: " + spec_.need_not_learn
+             : "loss below " + short_number(kOverfitLoss) + " in " + std::to_string(kOverfitSteps) +
+                   " steps",
+      short_number(result.loss) + " after " + std::to_string(result.steps),
+      exempt || result.loss < kOverfitLoss);
+  add("a network learns, two threads", input, "the bits of one",
+      result.same_bits ? "the same bits" : "other bits", result.same_bits);
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ NormSpec norm_spec() {
       .formula = "x",
       .properties = {.phase_preserving = true},
       .keys = {},
+      .need_not_learn = "nothing holds the scale of the activations",
       .make = [](NormBuilder&) -> std::unique_ptr<Norm> { return std::make_unique<Identity>(); }};
 }
 

@@ -45,6 +45,8 @@ NormSpec norm_spec() {
           .formula = "gamma z m / (1 + m^2), m = sqrt(|z|^2 + eps)",
           .properties = {.phase_preserving = true, .needs_even_channels = true},
           .keys = {},
+          .need_not_learn =
+              "short phasors come out multiplied by their length and vanish layer by layer",
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<Squash>(builder);
           }};

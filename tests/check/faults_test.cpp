@@ -125,7 +125,7 @@ ConformanceReport report_of() {
   spec.make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
     return std::make_unique<FaultyNorm<kFault>>(builder);
   };
-  return check_norm(spec);
+  return check_norm(spec, {.values = {}, .training = false});
 }
 
 bool caught_by(const ConformanceReport& report, const std::string& check) {
@@ -182,6 +182,21 @@ TEST_CASE("the kit catches state that lanes share") {
 
 TEST_CASE("the kit catches a row that depends on its neighbours") {
   CHECK(caught_by(report_of<Fault::neighbours>(), "a row alone"));
+}
+
+TEST_CASE("only training catches a norm that is right and useless") {
+  NormSpec spec;
+  spec.name = "silent";
+  spec.help = "its gain is 0 for ever";
+  spec.formula = "0 x";
+  class Silent final : public Norm {
+    Var forward(const NormContext&, const Var& x) const override { return x * 0.0; }
+  };
+  spec.make = [](NormBuilder&) -> std::unique_ptr<Norm> { return std::make_unique<Silent>(); };
+  const ConformanceReport report = check_norm(spec);
+  const auto failed = [](const CheckLine& line) { return !line.passed; };
+  CHECK(std::count_if(report.lines.begin(), report.lines.end(), failed) == 1);
+  CHECK(caught_by(report, "a network learns"));
 }
 
 TEST_CASE("a norm that throws is a failed line") {
