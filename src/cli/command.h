@@ -25,6 +25,7 @@ int run_compare(const std::vector<std::string>& args);
 int run_describe(const std::vector<std::string>& args);
 int run_eval(const std::vector<std::string>& args);
 int run_make_data(const std::vector<std::string>& args);
+int run_max_lr(const std::vector<std::string>& args);
 int run_new_norm(const std::vector<std::string>& args);
 int run_norms(const std::vector<std::string>& args);
 int run_report(const std::vector<std::string>& args);

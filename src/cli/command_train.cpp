@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/sweep_options.h"
 #include "config/document.h"
 #include "phasor/error.h"
 #include "report/report.h"
@@ -21,10 +22,6 @@
 
 namespace phasor {
 namespace {
-
-constexpr int kExitFailed = 6;
-constexpr int kExitTimeUp = 8;
-constexpr int kExitSignal = 128;
 
 std::string command_list() {
   std::string out = "Commands (phasor-train COMMAND --help):\n";
@@ -55,17 +52,14 @@ Usage train_usage() {
                 "as far as it comes in 150 minutes"}},
               input_options()};
   const std::vector<OptionSpec> more{
-      {"out", "DIR", "results folder (default runs/<name>)"},
-      {"jobs", "N", "cells side by side (default: one per core)"},
-      {"threads", "N", "threads of a cell; results do not depend on it"},
       {"filter", "LIST", "only these cells: lr=0.4,norm=NAME (values of one key add up)"},
       {"shard", "I/N", "only every N-th cell, from number I (0 to N-1)"},
-      {"stop-after", "TIME", "save and leave after 90s, 150m or 2h (exit code 8)"},
       {"dry-run", "", "print cells, parameters, FLOPs, memory and time; train nothing"},
       {"print-config", "", "print every key with its value and where it came from"},
       {"fresh", "", "move an old results folder aside first"},
       {"version", "", "print version, commit and compiler"}};
-  usage.options.insert(usage.options.end(), more.begin(), more.end());
+  for (const auto& options : {running_options(), more})
+    usage.options.insert(usage.options.end(), options.begin(), options.end());
   usage.notes = kProgress + command_list();
   return usage;
 }
@@ -79,13 +73,6 @@ Selection selection_of(const Arguments& arguments) {
   return selection;
 }
 
-int exit_code(const SweepOutcome& outcome, const StopRequest& stop) {
-  if (stop.signal.load() != 0) return kExitSignal + stop.signal.load();
-  if (outcome.io_failed) return static_cast<int>(ErrorKind::io);
-  if (outcome.failed > 0) return kExitFailed;
-  return outcome.unfinished > 0 ? kExitTimeUp : 0;
-}
-
 std::string say_outcome(const SweepOutcome& outcome, const std::string& out) {
   std::string text = concat(outcome.finished,
                             outcome.finished == 1 ? " cell has a result" : " cells have a result");
@@ -97,16 +84,8 @@ std::string say_outcome(const SweepOutcome& outcome, const std::string& out) {
 
 int train(const Arguments& arguments, const Plan& plan, const std::vector<std::size_t>& cells,
           Console& console) {
-  const auto begun = std::chrono::steady_clock::now();
-  SweepOptions options;
-  options.folder = ResultsFolder{output_path(plan.config)};
+  SweepOptions options = sweep_options(arguments, plan.config);
   options.cells = cells;
-  options.jobs = static_cast<int>(plan.config.run.jobs);
-  options.threads = static_cast<int>(plan.config.run.threads);
-  if (const auto limit = arguments.text("stop-after")) {
-    options.deadline = begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                   std::chrono::duration<double>(parse_duration(*limit)));
-  }
   StopRequest stop;
   const SignalGuard signals(stop);
   for (const std::string& notice :
@@ -116,7 +95,7 @@ int train(const Arguments& arguments, const Plan& plan, const std::vector<std::s
   ProgressDisplay display(console);
   const SweepOutcome outcome = run_sweep(plan, options, stop, display);
   console.end_progress();
-  int code = exit_code(outcome, stop);
+  int code = sweep_exit_code(outcome, stop);
   // The cells are safe: say what else goes wrong, and let an earlier failure keep its exit code.
   const auto attempt = [&](const auto& work) {
     try {
@@ -159,7 +138,7 @@ int run_train(const std::vector<std::string>& args) {
   PHASOR_CHECK(arguments->has("config"),
                "[phasor-train] --config FILE says what to run; try --config smoke.json, or --help");
   const Selection selection = selection_of(*arguments);
-  if (const auto limit = arguments->text("stop-after")) parse_duration(*limit);
+  sweep_deadline(*arguments);  // refuses a bad one before anything is read
   Console console;
   const ResolvedConfig resolved = read_input(*arguments);
   for (const std::string& warning : resolved.warnings) console.warn(warning);

@@ -8,6 +8,7 @@ std::span<const Command> commands() {
       {"compare", "two results folders, cell by cell", run_compare},
       {"eval", "test loss and accuracy of a checkpoint", run_eval},
       {"verify", "the paper's claims, measured", run_verify},
+      {"max-lr", "the largest learning rate that still trains", run_max_lr},
       {"norms", "the norms there are, and what they take", run_norms},
       {"describe", "layers, shapes, parameters and FLOPs of a network", run_describe},
       {"check-norm", "gradients and declared properties of a norm", run_check_norm},

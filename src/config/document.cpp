@@ -86,7 +86,10 @@ class SchemaBuilder {
     properties["$schema"] = {{"type", "string"}};
     properties["sweep"] = sweep();
     // The norm has no default.
-    const json swept = {{"anyOf", {{{"required", {"norm"}}}, {{"required", {"norm.name"}}}}}};
+    const json by_key = {{"anyOf", {{{"required", {"norm"}}}, {{"required", {"norm.name"}}}}}};
+    const json by_variants = {{"required", {kVariantAxis}},
+                              {"properties", {{kVariantAxis, {{"items", by_key}}}}}};
+    const json swept = {{"anyOf", {by_key, by_variants}}};
     const json named = {{"required", {"norm"}},
                         {"properties", {{"norm", {{"required", {"name"}}}}}}};
     schema["anyOf"] = {named, {{"required", {"sweep"}}, {"properties", {{"sweep", swept}}}}};
@@ -150,6 +153,19 @@ class SchemaBuilder {
       choices.push_back(axis_object("norm"));
       properties[std::string(kNormPrefix) + param] = axis({{"anyOf", choices}});
     }
+    properties[std::string(kVariantAxis)] = axis(variant());
+    return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+  }
+
+  json variant() const {
+    json properties = json::object();
+    for (const Key& key : key_table()) {
+      if (!key.determines_result) continue;
+      properties[key.path] = value(key);
+      properties[shorten_key(key.path)] = value(key);
+    }
+    for (const auto& [param, schemas] : params_)
+      properties[std::string(kNormPrefix) + param] = {{"anyOf", schemas}};
     return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
   }
 
@@ -177,7 +193,10 @@ std::string config_help() {
          "|\n"
          "| `sweep.<key>` | a list of values, or of objects that set several keys of the section "
          "| none | An axis: a dotted key of the hash, a section, or norm, lr, batch_size, seed. "
-         "| no |\n";
+         "| no |\n"
+         "| `sweep.variant` | a list of objects of dotted keys, `{}` for none | none | An axis "
+         "that "
+         "sets keys of several sections together. | no |\n";
 }
 
 std::string config_schema(const NormCatalog& catalog) {

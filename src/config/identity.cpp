@@ -51,6 +51,11 @@ json result_document(const Config& config) {
 }
 
 json axis_value_json(const Axis& axis, const AxisValue& value) {
+  if (axis.key == kVariantAxis) {
+    json object = json::object();
+    for (const Assignment& a : value) object[shorten_key(a.key)] = json::parse(a.value);
+    return object;
+  }
   if (value.size() == 1 && value[0].key == axis.key) return json::parse(value[0].value);
   const std::string section = is_section(axis.key) ? axis.key : section_of(axis.key);
   json object = json::object();

@@ -69,6 +69,10 @@ std::string allowed_text(const Key& key);
 /// an integer key becomes 128, -0.0 becomes 0); otherwise "expected ...; got ...".
 std::optional<std::string> check_value(const Key& key, nlohmann::json& value);
 
+/// The axis whose values are objects of dotted keys of any section; {} is the configuration as it
+/// is.
+inline constexpr std::string_view kVariantAxis = "variant";
+
 /// Prefix of the keys of the section `norm` that belong to the norm in use.
 inline constexpr std::string_view kNormPrefix = "norm.";
 

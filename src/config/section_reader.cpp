@@ -80,8 +80,40 @@ void read_value(const std::string& path, json value, const std::string& where,
 
 constexpr const char* kNoAxis = "does not change the result of a cell, so it cannot be an axis";
 
+/// Null, or why `path` cannot be an axis or a key of a variant.
+std::optional<std::string> refuse_axis(const std::string& path, const std::string& name) {
+  if (is_section(path) ? sweepable_section(path) : sweepable(path)) return std::nullopt;
+  if (is_section(path) || find_key(path) != nullptr) return kNoAxis;
+  for (const Key& key : key_table()) {
+    if (key.determines_result && leaf_of(key.path) == name) {
+      return "unknown key; did you mean " + key.path + "?";
+    }
+  }
+  return "unknown key" + did_you_mean(name, all_key_names());
+}
+
+void read_variant(const json& value, const std::string& where, AxisValue& found,
+                  std::vector<std::string>& errors) {
+  if (!value.is_object()) {
+    errors.push_back(where + ": expected an object of dotted keys; " + describe_value(value));
+    return;
+  }
+  for (const auto& item : value.items()) {
+    const std::string at = pointer_join(where, item.key());
+    const std::string path = expand_shorthand(item.key());
+    if (const auto refusal = refuse_axis(path, item.key())) {
+      errors.push_back(at + ": " + *refusal);
+    } else if (is_section(path)) {
+      errors.push_back(at + ": expected a dotted key, such as " + path + ".<key>; got a section");
+    } else {
+      read_value(path, item.value(), at, found, errors);
+    }
+  }
+}
+
 void read_axis_value(const json& value, const Axis& axis, const std::string& where,
                      AxisValue& found, std::vector<std::string>& errors) {
+  if (axis.key == kVariantAxis) return read_variant(value, where, found, errors);
   const bool section_axis = is_section(axis.key);
   if (value.is_object()) {
     const std::size_t before = errors.size();
@@ -98,18 +130,6 @@ void read_axis_value(const json& value, const Axis& axis, const std::string& whe
   } else {
     read_value(axis.key, value, where, found, errors);
   }
-}
-
-/// Null, or why `path` cannot be an axis.
-std::optional<std::string> refuse_axis(const std::string& path, const std::string& name) {
-  if (is_section(path) ? sweepable_section(path) : sweepable(path)) return std::nullopt;
-  if (is_section(path) || find_key(path) != nullptr) return kNoAxis;
-  for (const Key& key : key_table()) {
-    if (key.determines_result && leaf_of(key.path) == name) {
-      return "unknown key; did you mean " + key.path + "?";
-    }
-  }
-  return "unknown key" + did_you_mean(name, all_key_names());
 }
 
 }  // namespace
@@ -169,7 +189,8 @@ std::vector<Axis> read_axes(const json& sweep, const std::string& pointer,
   for (const auto& item : sweep.items()) {
     const std::string where = pointer_join(pointer, item.key());
     Axis axis{expand_shorthand(item.key()), {}};
-    if (const auto refusal = refuse_axis(axis.key, item.key())) {
+    const bool variant = item.key() == kVariantAxis;
+    if (const auto refusal = variant ? std::nullopt : refuse_axis(axis.key, item.key())) {
       errors.push_back(where + ": " + *refusal);
       continue;
     }

@@ -318,3 +318,36 @@ TEST_CASE("B28, B48: a cell that goes non-finite is a result, in strict JSON") {
   }
   MESSAGE(blown << " of 3 cells at lr 1e6 went non-finite");
 }
+
+TEST_CASE("max-lr bisects by ordinary cells, goes on where it stopped, and says what it tried") {
+  const TemporaryFolder folder;
+  const std::string config = small_sweep(folder), out = (folder / "out").string();
+  const std::vector<std::string> line{"max-lr", "--config", config,    "--out", out,
+                                      "--from", "1e-3",     "--ratio", "20"};
+  const ProcessResult first = run(line);
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  const json document = json::parse(read_text(folder / "out/max-lr.json"));
+  CHECK(document["groups"].size() == 3);
+  CHECK(document["budget"] == "100 epochs, at most 2 steps");
+  for (const json& group : document["groups"]) {
+    // Two steps teach nothing: every trial falls, down to the end of the range.
+    CHECK(group["largest_trained"].is_null());
+    CHECK(group["smallest_untrained"] == 0.001);
+    REQUIRE(group["trials"].size() >= 3);
+    CHECK(group["trials"][0]["lr"] == 0.1);
+    CHECK(group["trials"][0]["verdicts"] == json::array({"stalled"}));
+  }
+  CHECK(first.out.find("0.1 stalled") != std::string::npos);
+  const std::size_t cells = cell_folders(out).size();
+  std::vector<std::string> closer = line;
+  closer.back() = "5";
+  const ProcessResult second = run(closer);
+  CHECK(second.code == 0);
+  CHECK(cell_folders(out).size() >= cells);
+  CHECK(run({"report", out}).code == 0);
+  CHECK(run({"max-lr", "--config", config, "--from", "2", "--to", "1"}).code == 2);
+  const ProcessResult word = run({"max-lr", "--config", config, "--ratio", "big"});
+  CHECK(word.code == 2);
+  CHECK(word.err.find("--ratio takes a number above 0") != std::string::npos);
+}

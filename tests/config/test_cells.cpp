@@ -226,3 +226,17 @@ TEST_CASE("a round trip of the resolved configuration keeps text and hash") {
     }
   }
 }
+
+TEST_CASE("a variant sets keys of several sections; {} is the configuration as it is") {
+  const auto found = cells(R"({"norm": {"name": "mrsnorm"}, "sweep": {"lr": [0.1, 0.4],
+      "variant": [{}, {"train.momentum": 0, "norm.axes": "sample"}]}})");
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].label == "mrsnorm-lr0.1-bs128-s0");
+  CHECK(found[1].label == "mrsnorm-lr0.1-bs128-s0-axes=sample-momentum=0");
+  CHECK(found[1].config.train.momentum == 0);
+  CHECK(found[1].config.norm.axes == NormAxes::sample);
+  CHECK(found[2].config.train.momentum == 0.9);
+  // A cell has the id that it has without the axis.
+  CHECK(cell_identity(found[2].config, {}).hash == hash(R"({"norm": {"name": "mrsnorm"},
+      "train": {"lr": 0.4}})"));
+}

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
+#include "config/identity.h"
 #include "config/reader.h"
 #include "phasor/error.h"
 #include "sweep/engine.h"
@@ -76,4 +78,34 @@ TEST_CASE("a results folder is refused by the keys that differ") {
   CHECK(fs::exists(folder.path() / "out.old-1" / "sweep.json"));
   std::ofstream(results.sweep_file()) << "{";
   CHECK(open_results(results, sweep, false).size() == 1);  // damaged: said, and written anew
+}
+
+// Keys and norm parameters that join later leave the ids of published cells alone.
+TEST_CASE("published results still belong to the cells that their configurations plan") {
+  const char* root = std::getenv("PHASOR_SOURCE_DIR");
+  REQUIRE(root != nullptr);
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(root) / "results")) {
+    const std::optional<json> sweep = load_object(entry.path() / "sweep.json");
+    if (!sweep) continue;
+    ++folders;
+    INFO(entry.path().string());
+    const Plan plan = plan_cells(config_of((*sweep)["configuration"].dump()), norm_catalog());
+    const json& recorded = (*sweep)["cells"];
+    REQUIRE(recorded.size() == plan.cells.size());
+    for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+      CHECK(recorded[i]["label"] == plan.cells[i].label);
+      // The data is not here; the rest of the identity is recorded in the cell.
+      const std::string id = recorded[i]["id"];
+      const std::optional<json> cell = load_object(entry.path() / "cells" / id / "cell.json");
+      if (!cell) continue;
+      const json& was = (*cell)["identity"];
+      const IdentityExtras extras{.data_digest = was["data_digest"],
+                                  .plugin_digest = was["plugin_digest"],
+                                  .kernel_class = was["kernel_class"],
+                                  .numerics = kNumerics};
+      CHECK(id == plan.cells[i].label + "-" + cell_identity(plan.cells[i].config, extras).hash);
+    }
+  }
+  CHECK(folders >= 2);
 }
