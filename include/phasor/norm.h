@@ -82,14 +82,22 @@ class PHASOR_API NormBuilder {
 /// One application of a norm: its parameters on the tape of this pass.
 class NormContext {
  public:
-  NormContext(std::span<const Var> parameters, bool training)
-      : parameters_(parameters), training_(training) {}
+  NormContext(std::span<const Var> parameters, bool training, Var* statistic = nullptr)
+      : parameters_(parameters), training_(training), statistic_(statistic) {}
   const Var& parameter(int number) const { return parameters_[static_cast<std::size_t>(number)]; }
   bool training() const { return training_; }
+
+  /// Says that `s`, of any shape, is what the input is divided by, and returns it: then
+  /// train.diagnostics records its range. A norm that divides by nothing does not call it.
+  Var statistic(const Var& s) const {
+    if (statistic_ != nullptr) *statistic_ = s;
+    return s;
+  }
 
  private:
   std::span<const Var> parameters_;
   bool training_;
+  Var* statistic_;
 };
 
 /// What a fused pair works on: `rows` x `positions` x `channels` numbers, contiguous.

@@ -31,6 +31,12 @@ void ModelBuilder::convolution(int parameter, const kernels::ConvShape& shape) {
   model_.convolutions_.push_back({parameter, shape});
 }
 
+int ModelBuilder::norm(NormInfo info, bool scale_invariant) {
+  model_.norms_.push_back(std::move(info));
+  model_.convolutions_.back().scale_invariant = scale_invariant;
+  return static_cast<int>(model_.norms_.size()) - 1;
+}
+
 void ModelBuilder::count_flops(Index macs, int passes) {
   model_.training_flops_ += 2.0 * static_cast<double>(macs) * passes;
 }

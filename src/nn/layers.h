@@ -17,6 +17,8 @@ class ModelBuilder {
 
   int parameter(const std::string& name, const Shape& shape, ParameterRole role, Initial initial);
   void convolution(int parameter, const kernels::ConvShape& shape);
+  /// A norm layer, which follows the convolution made last; returns its number.
+  int norm(NormInfo info, bool scale_invariant);
   void describe(LayerInfo info) { model_.layers_.push_back(std::move(info)); }
   /// `passes` is 3, or 2 where the input wants no gradient.
   void count_flops(Index macs, int passes);
@@ -57,6 +59,7 @@ class NormLayer {
   Var compose(const ForwardContext& context, const Var& x, const Var& skip, bool relu) const;
 
   std::string name_;
+  int number_;
   RowAxes axes_;
   std::unique_ptr<Norm> norm_;
   std::vector<int> parameters_;

@@ -44,6 +44,10 @@ Index Model::parameter_count(ParameterRole role) const {
   return count;
 }
 
+std::string layer_of(const Parameter& parameter) {
+  return parameter.name.substr(0, parameter.name.rfind('.'));
+}
+
 void initialise(const Parameter& parameter, std::uint64_t seed, Tensor& values) {
   const Initial& initial = parameter.initial;
   const std::uint32_t name = fnv1a(parameter.name);

@@ -37,6 +37,13 @@ struct Parameter {
 struct ConvLayer {
   int parameter;
   kernels::ConvShape shape;
+  bool scale_invariant = false;  ///< a scale-invariant norm follows: the weights' scale is free
+};
+
+/// A norm layer of the network.
+struct NormInfo {
+  std::string name;
+  int gain = -1;  ///< number of its parameter "weight"; -1: none
 };
 
 /// One row of `describe`: what a layer does to one image.
@@ -47,12 +54,32 @@ struct LayerInfo {
   Index macs = 0;  ///< multiply-accumulates of one image's forward pass
 };
 
+/// What a norm layer did in one pass.
+struct NormPass {
+  int norm = -1;         ///< its number in Model::norms()
+  bool relu = false;     ///< a ReLU follows
+  Var input{};           ///< the layer's input
+  Var x{};               ///< the same as rows, [rows, positions, C]
+  Var normalised{};      ///< norm(x), in the same shape
+  Var out{};             ///< of the layer, after the sum with a shortcut and the ReLU
+  Var statistic{};       ///< what the norm divides by; undefined where it declares none
+  Var zero_statistic{};  ///< that of a row of zeros
+};
+
+/// Sees what the norm layers of a composed pass do, for diagnostics.
+class NormProbe {
+ public:
+  virtual ~NormProbe() = default;
+  virtual void on_norm(const NormPass& pass) = 0;
+};
+
 /// One pass over a tape whose first leaves are the model's parameters, in order.
 struct ForwardContext {
   Tape& tape;
   bool training = true;
   /// Ignore hand-written norm kernels and use the composed definitions.
   bool composed = false;
+  NormProbe* probe = nullptr;  ///< needs `composed`
   Var parameter(int number) const { return tape.var(number); }
 };
 
@@ -65,6 +92,7 @@ class Model {
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<ConvLayer>& convolutions() const { return convolutions_; }
+  const std::vector<NormInfo>& norms() const { return norms_; }
   const std::vector<LayerInfo>& layers() const { return layers_; }
   /// Elements of the flat block, with its padding.
   Index block_size() const { return block_size_; }
@@ -81,11 +109,15 @@ class Model {
   friend class ModelBuilder;
   std::vector<Parameter> parameters_;
   std::vector<ConvLayer> convolutions_;
+  std::vector<NormInfo> norms_;
   std::vector<LayerInfo> layers_;
   Index block_size_ = 0;
   double training_flops_ = 0;
   bool batch_statistics_ = false;
 };
+
+/// The layer that a parameter belongs to: "layer1.0.conv1" of "layer1.0.conv1.weight".
+std::string layer_of(const Parameter& parameter);
 
 /// Initial values of a parameter, a pure function of (seed, name): networks that differ in their
 /// norm start with the same convolutions.

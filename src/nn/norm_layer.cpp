@@ -65,7 +65,7 @@ void fused_backward(Tape& tape, const Node& node) {
 
 NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory& factory,
                      Extent extent)
-    : name_(std::move(name)), axes_(factory.axes) {
+    : name_(std::move(name)), number_(-1), axes_(factory.axes) {
   const NormSpec& spec = *factory.spec;
   PHASOR_CHECK(!spec.properties.needs_even_channels || extent.channels % 2 == 0, "[", name_, "] ",
                spec.name, " pairs adjacent channels, so their number must be even; got ",
@@ -76,12 +76,15 @@ NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory&
   PHASOR_CHECK(parts.parameters().size() <= kMaxParameters, "[", name_, "] a norm has at most ",
                kMaxParameters, " parameters; ", spec.name, " declares ", parts.parameters().size());
   Index count = 0;
+  int gain = -1;
   for (const NormBuilder::Parameter& parameter : parts.parameters()) {
     parameters_.push_back(builder.parameter(name_ + "." + parameter.name, parameter.shape,
                                             ParameterRole::norm,
                                             {Initial::Kind::constant, parameter.init}));
+    if (parameter.name == "weight") gain = parameters_.back();
     count += parameter.shape.size();
   }
+  number_ = builder.norm({name_, gain}, spec.properties.scale_invariant);
   if (spec.properties.batch_statistics) builder.mixes_samples();
   builder.describe({name_, spec.name, {extent.h, extent.w, extent.channels}, count, 0});
 }
@@ -135,10 +138,21 @@ Var NormLayer::compose(const ForwardContext& context, const Var& x, const Var& s
   Var parameters[kMaxParameters];
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters[i] = context.parameter(parameters_[i]);
-  const NormContext norm_context({parameters, parameters_.size()}, context.training);
-  Var out = reshape(norm_->forward(norm_context, reshape(x, rows)), shape);
-  if (skip.defined()) out = out + skip;
-  return relu ? phasor::relu(out) : out;
+  NormPass pass{.norm = number_, .relu = relu, .input = x};
+  const auto normalise = [&](const Var& row, Var* statistic) {
+    return norm_->forward({{parameters, parameters_.size()}, context.training, statistic}, row);
+  };
+  if (context.probe != nullptr) {
+    const Tensor zeros({1, rows[1], rows[2]}, context.tape.dtype());
+    normalise(context.tape.leaf(zeros, false), &pass.zero_statistic);
+  }
+  pass.x = reshape(x, rows);
+  pass.normalised = normalise(pass.x, &pass.statistic);
+  pass.out = reshape(pass.normalised, shape);
+  if (skip.defined()) pass.out = pass.out + skip;
+  if (relu) pass.out = phasor::relu(pass.out);
+  if (context.probe != nullptr) context.probe->on_norm(pass);
+  return pass.out;
 }
 
 }  // namespace phasor

@@ -28,7 +28,7 @@ class GroupNorm final : public Norm {
     const Shape shape = x.shape();
     const Var grouped = reshape(x, {shape[0], shape[1], groups_, shape[2] / groups_});
     const Var centred = grouped - mean(grouped, {1, 3});
-    const Var deviation = root_mean_square(centred, {1, 3}, eps_);
+    const Var deviation = context.statistic(root_mean_square(centred, {1, 3}, eps_));
     const Var normalised = reshape(divide_or_zero(centred, deviation), shape);
     if (!affine_) return normalised;
     return normalised * context.parameter(gamma_) + context.parameter(beta_);

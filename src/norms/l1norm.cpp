@@ -23,7 +23,7 @@ class L1Norm final : public Norm {
         fused_({.statistic = kernels::Statistic::mean_absolute, .eps = eps_, .gain = gamma_}) {}
 
   Var forward(const NormContext& context, const Var& x) const override {
-    const Var normalised = divide_or_zero(x, mean(abs(x), {1, 2}) + eps_);
+    const Var normalised = divide_or_zero(x, context.statistic(mean(abs(x), {1, 2}) + eps_));
     return affine_ ? normalised * context.parameter(gamma_) : normalised;
   }
 

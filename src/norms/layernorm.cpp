@@ -30,7 +30,7 @@ class LayerNorm final : public Norm {
   Var forward(const NormContext& context, const Var& x) const override {
     const Var centred = x - mean(x, {1, 2});
     const Var variance = mean(square(centred), {1, 2});
-    const Var normalised = divide_or_zero(centred, sqrt(variance + eps_));
+    const Var normalised = divide_or_zero(centred, context.statistic(sqrt(variance + eps_)));
     if (!affine_) return normalised;
     return normalised * context.parameter(gamma_) + context.parameter(beta_);
   }

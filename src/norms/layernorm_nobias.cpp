@@ -21,7 +21,7 @@ class LayerNormNoBias final : public Norm {
   Var forward(const NormContext& context, const Var& x) const override {
     const Var centred = x - mean(x, {1, 2});
     const Var variance = mean(square(centred), {1, 2});
-    const Var normalised = divide_or_zero(centred, sqrt(variance + eps_));
+    const Var normalised = divide_or_zero(centred, context.statistic(sqrt(variance + eps_)));
     return affine_ ? normalised * context.parameter(gamma_) : normalised;
   }
 

@@ -23,7 +23,7 @@ class MrsChannel final : public Norm {
 
   Var forward(const NormContext& context, const Var& x) const override {
     const Var m = sqrt(sum(square(phasors(x)), {3}) + eps_);
-    const Var statistic = mean(m, {1, 2, 3});  // [rows, 1, 1, 1]
+    const Var statistic = context.statistic(mean(m, {1, 2, 3}));  // [rows, 1, 1, 1]
     const Var normalised = divide_or_zero(x, reshape(statistic, {statistic.shape()[0], 1, 1}));
     return affine_ ? normalised * context.parameter(gamma_) : normalised;
   }

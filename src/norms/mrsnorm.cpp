@@ -42,7 +42,7 @@ class MrsNorm final : public Norm {
   Var forward(const NormContext& context, const Var& x) const override {
     const Var z = phasors(x);                        // [rows, positions, P, 2]
     const Var m = sqrt(sum(square(z), {3}) + eps_);  // [rows, positions, P, 1]
-    const Var normalised = divide_or_zero(z, mean(m, {1, 2, 3}));
+    const Var normalised = divide_or_zero(z, context.statistic(mean(m, {1, 2, 3})));
     if (!affine_) return channels(normalised);
     const Var& gamma = context.parameter(gamma_);
     return channels(normalised * reshape(gamma, {gamma.shape().size(), 1}));

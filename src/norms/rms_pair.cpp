@@ -25,7 +25,8 @@ class RmsPair final : public Norm {
                 .gain_per_pair = true}) {}
 
   Var forward(const NormContext& context, const Var& x) const override {
-    const Var normalised = divide_or_zero(x, sqrt(mean(square(x), {1, 2}) + eps_));
+    const Var normalised =
+        divide_or_zero(x, context.statistic(sqrt(mean(square(x), {1, 2}) + eps_)));
     if (!affine_) return normalised;
     const Var& gamma = context.parameter(gamma_);
     return channels(phasors(normalised) * reshape(gamma, {gamma.shape().size(), 1}));

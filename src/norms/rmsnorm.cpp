@@ -23,7 +23,8 @@ class RmsNorm final : public Norm {
         fused_({.statistic = kernels::Statistic::root_mean_square, .eps = eps_, .gain = gamma_}) {}
 
   Var forward(const NormContext& context, const Var& x) const override {
-    const Var normalised = divide_or_zero(x, sqrt(mean(square(x), {1, 2}) + eps_));
+    const Var normalised =
+        divide_or_zero(x, context.statistic(sqrt(mean(square(x), {1, 2}) + eps_)));
     return affine_ ? normalised * context.parameter(gamma_) : normalised;
   }
 

@@ -18,7 +18,7 @@ class ScaleNorm final : public Norm {
   }
 
   Var forward(const NormContext& context, const Var& x) const override {
-    const Var normalised = divide_or_zero(x, root_mean_square(x, {1, 2}, eps_));
+    const Var normalised = divide_or_zero(x, context.statistic(root_mean_square(x, {1, 2}, eps_)));
     return affine_ ? normalised * context.parameter(gain_) : normalised;
   }
 

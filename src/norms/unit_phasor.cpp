@@ -21,7 +21,7 @@ class UnitPhasor final : public Norm {
 
   Var forward(const NormContext& context, const Var& x) const override {
     const Var z = phasors(x);
-    const Var normalised = divide_or_zero(z, modulus(z, eps_));
+    const Var normalised = divide_or_zero(z, context.statistic(modulus(z, eps_)));
     if (!affine_) return channels(normalised);
     const Var& gamma = context.parameter(gamma_);
     return channels(normalised * reshape(gamma, {gamma.shape().size(), 1}));

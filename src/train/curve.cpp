@@ -66,15 +66,24 @@ EpochRecord read_epoch(const json& object) {
            object.value("samples", Index{0})}};
 }
 
+StepRecord read_step(const json& line, const DiagnosedLayers& layers) {
+  StepRecord record{line.at("step").get<Index>(),  line.at("epoch").get<Index>(),
+                    read_number(line, "lr"),       read_number(line, "loss"),
+                    read_number(line, "accuracy"), read_number(line, "grad_norm")};
+  if (line.contains("diagnostics"))
+    record.diagnostics = read_diagnostics(line["diagnostics"], layers);
+  return record;
+}
+
 void read_line(const json& line, Curve& curve) {
   if (line.contains("test"))
     curve.tests.push_back(read_epoch(line["test"]));
   else if (line.contains("train"))
     curve.epochs.push_back(read_epoch(line["train"]));
+  else if (line.contains("diagnostics") && !line.contains("step"))
+    curve.diagnosed = read_diagnosed_layers(line["diagnostics"]);
   else
-    curve.steps.push_back({line.at("step").get<Index>(), line.at("epoch").get<Index>(),
-                           read_number(line, "lr"), read_number(line, "loss"),
-                           read_number(line, "accuracy"), read_number(line, "grad_norm")});
+    curve.steps.push_back(read_step(line, curve.diagnosed));
 }
 
 /// Writes one object of arrays and collects the places of what is not finite.
@@ -103,6 +112,13 @@ class SeriesWriter {
   }
 
   void close() { out_ += "\n  }"; }
+
+  /// A member of another form: `append` writes its value.
+  template <class Append>
+  void member(const char* name, Append&& append) {
+    out_.append(",\n  \"").append(name).append("\": ");
+    append(out_);
+  }
 
   void finish() {
     out_.append(",\n  \"nonfinite\": [").append(nonfinite_);
@@ -225,6 +241,13 @@ void CurveWriter::write_line() {
   hash_.update(line_.data(), line_.size());
 }
 
+void CurveWriter::diagnosed_layers(const DiagnosedLayers& layers) {
+  line_ = "{\"diagnostics\":";
+  append_diagnosed_layers(line_, layers);
+  line_ += '}';
+  write_line();
+}
+
 void CurveWriter::step(const StepRecord& record) {
   line_ = '{';
   append_members(line_, {{"step", static_cast<double>(record.step)},
@@ -233,6 +256,10 @@ void CurveWriter::step(const StepRecord& record) {
                          {"loss", record.loss},
                          {"accuracy", record.accuracy},
                          {"grad_norm", record.grad_norm}});
+  if (!record.diagnostics.empty()) {
+    line_ += ",\"diagnostics\":";
+    append_diagnostics(line_, record.diagnostics);
+  }
   line_ += '}';
   write_line();
 }
@@ -276,7 +303,7 @@ Curve parse_curve(const std::string& text, const std::string& origin) {
       read_line(json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
                             text.begin() + static_cast<std::ptrdiff_t>(end)),
                 curve);
-    } catch (const json::exception& error) {
+    } catch (const std::exception& error) {
       fail(ErrorKind::io, "[curve] ", origin, " is damaged in line ", number, "; got ",
            error.what());
     }
@@ -313,6 +340,14 @@ std::string curve_json(const Curve& curve) {
   writer.array("accuracy", curve.epochs, accuracy);
   writer.array("samples", curve.epochs, [](const EpochRecord& r) { return r.metrics.samples; });
   writer.close();
+
+  if (!curve.diagnosed.empty()) {
+    std::vector<DiagnosedStep> steps;
+    for (const StepRecord& record : curve.steps)
+      if (!record.diagnostics.empty()) steps.push_back({record.step, &record.diagnostics});
+    writer.member("diagnostics",
+                  [&](std::string& text) { append_diagnostics(text, curve.diagnosed, steps); });
+  }
 
   writer.finish();
   return out;

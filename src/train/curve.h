@@ -9,7 +9,7 @@
 // evaluation or a mean says how many epochs are done, with a fraction where max_steps cuts one.
 // Numbers are written in their shortest form that reads back alike, a non-finite one as null with
 // its kind beside it: "nonfinite":{"loss":"nan"}. Times are elsewhere, so that equal runs give
-// equal bytes.
+// equal bytes. With train.diagnostics there is more (train/diagnostics.h).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ namespace phasor {
 struct StepRecord {
   Index step = 0, epoch = 0;
   double lr = 0, loss = 0, accuracy = 0, grad_norm = 0;
+  Diagnostics diagnostics{};  ///< empty where the step was not looked at
 };
 
 struct EpochRecord {
@@ -81,6 +82,8 @@ class CurveWriter {
   CurveWriter(const std::filesystem::path& folder, std::uint64_t keep,
               const std::function<void()>& before_publish = {});
 
+  /// The layers of the diagnostics to come; before the first step.
+  void diagnosed_layers(const DiagnosedLayers& layers);
   void step(const StepRecord& record);
   void test(const EpochRecord& record);
   void epoch(const EpochRecord& record);
@@ -98,6 +101,7 @@ class CurveWriter {
 
 /// A curve in memory.
 struct Curve {
+  DiagnosedLayers diagnosed;  ///< empty where there are no diagnostics
   std::vector<StepRecord> steps;
   std::vector<EpochRecord> tests;   ///< metrics.samples is not recorded
   std::vector<EpochRecord> epochs;  ///< means over the training samples of an epoch
@@ -112,7 +116,7 @@ Curve parse_curve(const std::string& text, const std::string& origin);
 
 /// Text of curve.json: {"train":{...},"test":{...},"epochs":{...},"nonfinite":[...]}, where the
 /// three are objects of equally long arrays, and "nonfinite" names series, index, field and kind of
-/// each null.
+/// each null; with "diagnostics" before it where there are any.
 std::string curve_json(const Curve& curve);
 
 /// Shortest text that reads back as `value`, into `out`; "null" where it is not finite.

@@ -8,6 +8,7 @@
 
 #include "autograd/conv.h"
 #include "phasor/ops.h"
+#include "train/norm_observer.h"
 #include "train/trainer.h"
 
 namespace phasor {
@@ -134,7 +135,8 @@ class LaneTrainer final : public Trainer {
     prepare_all();
   }
 
-  StepMetrics step(const BatchSource& batch, double lr) override {
+  StepMetrics step(const BatchSource& batch, double lr, Diagnostics* diagnostics) override {
+    if (diagnostics != nullptr) diagnostics->norms = observe_norms(batch);
     const Tally total = run_lanes(batch);
     add_lanes();
     double square = 0;
@@ -144,6 +146,7 @@ class LaneTrainer final : public Trainer {
     metrics.accuracy = static_cast<double>(total.correct) / static_cast<double>(batch.size);
     metrics.grad_norm = std::sqrt(square);
     metrics.finite = std::isfinite(metrics.loss) && std::isfinite(metrics.grad_norm);
+    if (diagnostics != nullptr) diagnostics->layers = measure_layers(lr);
     if (metrics.finite) update(lr, metrics.grad_norm);
     return metrics;
   }
@@ -244,10 +247,6 @@ class LaneTrainer final : public Trainer {
     return data;
   }
 
-  static std::string layer_of(const Parameter& parameter) {
-    return parameter.name.substr(0, parameter.name.rfind('.'));
-  }
-
   std::size_t find(const std::string& name) const {
     const auto& parameters = model_->parameters();
     const auto found = std::find_if(parameters.begin(), parameters.end(),
@@ -307,7 +306,7 @@ class LaneTrainer final : public Trainer {
 
   /// Parameter leaves, the images [first, first + count) and the logits, on a cleared tape.
   Var forward(const BatchSource& batch, Index first, Index count, Tape& tape, Worker& worker,
-              Index lane) {
+              Index lane, NormProbe* probe = nullptr) {
     tape.clear();
     const PreparedConv<T>* convs = lane_convs(lane);
     std::size_t next_conv = 0;
@@ -325,7 +324,8 @@ class LaneTrainer final : public Trainer {
       worker.labels[static_cast<std::size_t>(i)] = batch.label(first + i);
     }
     const Var input = tape.leaf(Shape{count, kSide, kSide, kChannels}, images, nullptr);
-    return model_->forward({tape, tape.recording(), options_.composed_norms}, input);
+    const bool composed = options_.composed_norms || probe != nullptr;
+    return model_->forward({tape, tape.recording(), composed, probe}, input);
   }
 
   /// The losses [count] of logits, and their tally.
@@ -337,6 +337,58 @@ class LaneTrainer final : public Trainer {
     result.correct = count_correct(tape.data<T>(logits), logits.shape()[0], logits.shape()[1],
                                    worker.labels.data());
     return {losses, result};
+  }
+
+  /// Takes the first images forward and backward, on this thread and a tape of its own. It spoils
+  /// the gradient of lane 0, which is cleared before each step's.
+  std::vector<NormDiagnostics> observe_norms(const BatchSource& batch) {
+    if (observation_ == nullptr)
+      observation_ = std::make_unique<Worker>(options_.dtype, options_.kernels);
+    const kernels::FlushSubnormals flush;
+    NormObserver<T> observer(*model_);
+    Tape& tape = observation_->training;
+    tape.set_observer(&observer);
+    const Index images =
+        model_->batch_statistics() ? batch.size : std::min(kDiagnosticImages, batch.size);
+    for (Index first = 0; first < images; first += options_.micro_batch) {
+      const Var logits = forward(batch, first, std::min(options_.micro_batch, images - first), tape,
+                                 *observation_, /*lane=*/0, &observer);
+      tape.backward(sum(tally(tape, logits, *observation_).first),
+                    1.0 / static_cast<double>(images));
+    }
+    return observer.result(values_);
+  }
+
+  /// Of the gradient that add_lanes left and the weights it is of.
+  std::vector<LayerDiagnostics> measure_layers(double lr) const {
+    struct Squares {
+      double gradient = 0, weights = 0;
+      bool scale_invariant = false;
+    };
+    std::vector<Squares> layers;
+    std::string name;
+    const auto& parameters = model_->parameters();
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      if (const std::string own = layer_of(parameters[p]); layers.empty() || own != name) {
+        layers.emplace_back();
+        name = own;
+      }
+      layers.back().gradient += squares_[p];
+      layers.back().weights +=
+          table_.sum_of_squares(parameters[p].shape.size(), values_ + parameters[p].offset);
+      for (const ConvLayer& conv : model_->convolutions())
+        if (conv.parameter == static_cast<int>(p))
+          layers.back().scale_invariant = conv.scale_invariant;
+    }
+    std::vector<LayerDiagnostics> result;
+    for (const Squares& layer : layers) {
+      LayerDiagnostics& own = result.emplace_back();
+      own.grad_norm = std::sqrt(layer.gradient);
+      own.weight_norm = std::sqrt(layer.weights);
+      if (layer.scale_invariant) own.effective_lr = lr / layer.weights;
+      own.relative_update = lr * own.grad_norm / own.weight_norm;
+    }
+    return result;
   }
 
   /// All micro-batches of one lane, in order: its gradient and its tally.
@@ -462,6 +514,7 @@ class LaneTrainer final : public Trainer {
   std::vector<PreparedConv<T>*> conv_of_parameter_;  // of lane 0; null: not a convolution
   Index finish_workspace_ = 1;
   std::vector<std::unique_ptr<Worker>> workers_;  // by thread
+  std::unique_ptr<Worker> observation_;           // for diagnostics; null until the first
   Failures failures_;
   std::vector<Tally> lane_tally_, evaluation_;
   std::vector<double> squares_;  // by parameter

@@ -87,6 +87,8 @@ void CellLoop::restore() {
   watch_.restore(state_.diverged_run, state_.diverged_step);
   publish();
   curve_.emplace(job_.folder, state_.curve.bytes, job_.before_publish);
+  if (config_.train.diagnostics && state_.curve.bytes == 0)
+    curve_->diagnosed_layers(diagnosed_layers(*job_.model));
   if (careful_)
     finite_ = checkpoint ? std::move(checkpoint) : Checkpoint{synced_state(), trainer_.state()};
   saved_at_ = Clock::now();
@@ -119,13 +121,16 @@ void CellLoop::step() {
   record.step = state_.step + 1;
   record.epoch = epoch + 1;
   record.lr = schedule_.lr(state_.step);
-  const StepMetrics metrics = trainer_.step(batch, record.lr);
+  const Index every = config_.train.log_every;
+  const bool logged = record.step % every == 0 || record.step == 1 || record.step == total_steps_;
+  const StepMetrics metrics = trainer_.step(
+      batch, record.lr, config_.train.diagnostics && logged ? &record.diagnostics : nullptr);
   record.loss = metrics.loss;
   record.accuracy = metrics.accuracy;
   record.grad_norm = metrics.grad_norm;
 
   if (!metrics.finite && config_.verdict.stop != StopRule::never)
-    return end_nonfinite(record, batch);
+    return end_nonfinite(std::move(record), batch);
   if (!metrics.finite && !state_.nonfinite_step) {
     state_.nonfinite_step = record.step;
     state_.nonfinite = trainer_.locate_nonfinite(batch);
@@ -135,9 +140,7 @@ void CellLoop::step() {
   state_.sums.add(record.loss, record.accuracy, batch.size);
   watch_.see(record.step, record.loss);
   unsaved_ = true;
-  const Index every = config_.train.log_every;
-  if (record.step % every == 0 || record.step == 1 || ended() || !metrics.finite)
-    curve_->step(record);
+  if (logged || ended() || !metrics.finite) curve_->step(record);
 
   if (careful_) {
     Checkpoint now{synced_state(), trainer_.state()};
@@ -151,9 +154,12 @@ void CellLoop::step() {
   save_where_due(false);
 }
 
-void CellLoop::end_nonfinite(const StepRecord& record, const BatchSource& batch) {
+void CellLoop::end_nonfinite(StepRecord record, const BatchSource& batch) {
   // The checkpoint is that of the step before: a run that goes on from it comes to this end again.
   if (!save_final()) return;
+  // A step that is not finite changes nothing: taken again, it can be looked at.
+  if (config_.train.diagnostics && record.diagnostics.empty())
+    trainer_.step(batch, record.lr, &record.diagnostics);
   curve_->step(record);
   state_.nonfinite_step = record.step;
   state_.nonfinite = trainer_.locate_nonfinite(batch);

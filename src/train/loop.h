@@ -34,7 +34,7 @@ class CellLoop {
   bool ended() const;
   bool epoch_is_due() const;
   void step();
-  void end_nonfinite(const StepRecord& record, const BatchSource& batch);
+  void end_nonfinite(StepRecord record, const BatchSource& batch);
   void finish_epoch();
   /// Nothing where a stop was asked for meanwhile.
   std::optional<Metrics> evaluate();

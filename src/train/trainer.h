@@ -1,9 +1,10 @@
 // The lane trainer: one SGD step over a mini-batch, bit-identical for any number of threads.
 //
-// A batch of n samples is cut into ceil(n/mb) micro-batches of mb images; micro-batch k of M belongs
-// to lane floor(k L / M) of L. A lane runs its micro-batches forward and backward, one after the
-// other, and sums their gradients in its own buffers. Lanes are added in lane order. Threads only
-// execute lanes. Norms without batch statistics make samples independent, so nothing else is shared.
+// A batch of n samples is cut into ceil(n/mb) micro-batches of mb images; micro-batch k of M
+// belongs to lane floor(k L / M) of L. A lane runs its micro-batches forward and backward, one
+// after the other, and sums their gradients in its own buffers. Lanes are added in lane order.
+// Threads only execute lanes. Norms without batch statistics make samples independent, so nothing
+// else is shared.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 
 #include "kernels/conv_plan.h"
 #include "nn/model.h"
+#include "train/diagnostics.h"
 
 namespace phasor {
 
@@ -78,8 +80,10 @@ class Trainer {
   /// Fresh weights from the seed; momentum empty.
   virtual void initialise(std::uint64_t seed) = 0;
 
-  /// Forward, backward and update on one batch at learning rate `lr`.
-  virtual StepMetrics step(const BatchSource& batch, double lr) = 0;
+  /// Forward, backward and update on one batch at learning rate `lr`; `diagnostics`, where not
+  /// null, gets those of the step and does not change it.
+  virtual StepMetrics step(const BatchSource& batch, double lr,
+                           Diagnostics* diagnostics = nullptr) = 0;
 
   /// Finds where the first non-finite number of this batch appears, with the weights as they are.
   virtual std::optional<NonFinite> locate_nonfinite(const BatchSource& batch) = 0;

@@ -31,7 +31,8 @@ class FakeTrainer : public phasor::Trainer {
     for (int i = 0; i < kSize - 1; ++i) weights_.set(i, static_cast<double>(seed) + i);
   }
 
-  phasor::StepMetrics step(const phasor::BatchSource& batch, double lr) override {
+  phasor::StepMetrics step(const phasor::BatchSource& batch, double lr,
+                           phasor::Diagnostics*) override {
     if (on_step) on_step();
     const double sum = digest(batch);
     rates.push_back(lr);
