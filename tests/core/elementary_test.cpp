@@ -43,6 +43,21 @@ TEST_CASE("portable_log agrees with the C library and inverts portable_exp") {
   CHECK(std::isnan(portable_log(std::nan(""))));
 }
 
+TEST_CASE("portable_angle agrees with the C library over the upper half plane") {
+  constexpr double kPi = 3.141592653589793;
+  for (int i = 0; i <= 720; ++i) {
+    const double x = std::cos(kPi * i / 720), y = std::abs(std::sin(kPi * i / 720));
+    for (const double scale : {1e-70, 1.0, 1e70})
+      CHECK(std::fabs(portable_angle(scale * x, scale * y) - std::atan2(y, x)) <= 1e-15);
+  }
+  CHECK(portable_angle(2, 0) == 0);
+  CHECK(portable_angle(-2, 0) == kPi);
+  CHECK(portable_angle(0, 3) == doctest::Approx(kPi / 2).epsilon(1e-15));
+  CHECK(portable_angle(1, 1e-12) == doctest::Approx(1e-12).epsilon(1e-14));
+  CHECK(std::isnan(portable_angle(0, 0)));
+  CHECK(std::isnan(portable_angle(std::nan(""), 1)));
+}
+
 TEST_CASE("nearest_name finds a misspelling, and nothing where nothing is near") {
   const std::vector<std::string> names = {"layernorm", "rmsnorm", "mrsnorm"};
   CHECK(nearest_name("mrsnrom", names) == "mrsnorm");

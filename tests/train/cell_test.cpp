@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/file.h"
@@ -32,7 +34,7 @@ struct Outcome {
 
 /// Two epochs of 24, 24 and 16 images; with `stop_after`, interrupted there and resumed.
 Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
-            std::optional<Index> stop_after = std::nullopt) {
+            std::optional<Index> stop_after = std::nullopt, Index diagnosed_every = 0) {
   const TempFolder folder;
   NormFactory norm;
   norm.spec = &find_norm("mrsnorm");
@@ -42,6 +44,8 @@ Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
   job.config.train.epochs = 2;
   job.config.train.batch_size = batch_size;
   job.config.train.lr = lr;
+  job.config.train.diagnostics = diagnosed_every > 0;
+  job.config.train.log_every = std::max<Index>(diagnosed_every, 1);
   job.model = make_resnet(net, norm);
   job.trainer.kernels = set;
   job.trainer.threads = threads;
@@ -63,6 +67,14 @@ Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
   for (const char* name : {"curve.jsonl", "curve.json", "last.safetensors"})
     out.files[name] = read_file(folder.path() / name);
   return out;
+}
+
+/// The numbers of last.safetensors, without its header, which knows the length of the curve.
+std::string tensors_of(const Outcome& outcome) {
+  const std::string& file = outcome.files.at("last.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  return file.substr(sizeof header + header);
 }
 
 }  // namespace
@@ -94,6 +106,37 @@ TEST_CASE(
   other.join();
   CHECK(a.files == first.files);
   CHECK(b.files == second.files);
+}
+
+TEST_CASE("B36, B38: diagnostics are the same bytes for any threads and interruption") {
+  const kernels::KernelSet set = kernels::default_set();
+  const Outcome right = run(24, 0.05, 1, set, std::nullopt, 2);
+  CHECK(run(24, 0.05, 3, set, std::nullopt, 2).files == right.files);
+  for (const Index stop_after : {1, 3, 4})
+    CHECK(run(24, 0.05, 2, set, stop_after, 2).files == right.files);
+  if (kernels::available(kernels::KernelSet::avx512))
+    CHECK(run(24, 0.05, 1, kernels::KernelSet::avx2, std::nullopt, 2).files ==
+          run(24, 0.05, 1, kernels::KernelSet::avx512, std::nullopt, 2).files);
+  const auto curve = nlohmann::json::parse(right.files.at("curve.json"));
+  CHECK(curve["train"]["step"].dump() == "[1,2,4,6]");
+  CHECK(curve["diagnostics"]["step"] == curve["train"]["step"]);
+  CHECK(curve["diagnostics"]["norms"]["statistic_mean"][3].size() == 9);
+  CHECK(curve["diagnostics"]["norms"]["statistic_mean"][3][8] > 0);
+  // They change nothing else.
+  const Outcome plain = run(24, 0.05, 1, set);
+  CHECK(tensors_of(plain) == tensors_of(right));
+  CHECK(plain.files.at("curve.jsonl").find("diagnostics") == std::string::npos);
+}
+
+TEST_CASE("the step that ends a cell has diagnostics, whenever it comes") {
+  const Outcome wild = run(24, 1e6, 2, kernels::default_set(), std::nullopt, 1000);
+  REQUIRE(wild.result);
+  REQUIRE(wild.result->verdict.kind == VerdictKind::nonfinite);
+  const Index last = *wild.result->verdict.step;
+  const auto curve = nlohmann::json::parse(wild.files.at("curve.json"));
+  CHECK(curve["train"]["step"] == nlohmann::json{1, last});
+  CHECK(curve["diagnostics"]["step"] == nlohmann::json{1, last});
+  CHECK(curve["diagnostics"]["layers"]["weight_norm"][1][0] > 0);
 }
 
 TEST_CASE("B28: a learning rate of a million ends a real cell with a located step") {

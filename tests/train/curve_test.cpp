@@ -107,6 +107,49 @@ TEST_CASE("curve.json holds equally long arrays") {
   CHECK(empty["train"]["loss"].empty());
 }
 
+TEST_CASE("diagnostics stand in lines of their steps and in curve.json, their layers once") {
+  const TempFolder folder;
+  const DiagnosedLayers layers{8, {"norm1"}, {"conv1", "norm1"}};
+  StepRecord seen{1, 1, 0.1, 4, 0.5, 1};
+  seen.diagnostics.norms.resize(1);
+  seen.diagnostics.norms[0].statistic_mean = 0.75;
+  seen.diagnostics.layers.resize(2);
+  seen.diagnostics.layers[1].weight_norm = 2;
+  {
+    CurveWriter writer(folder.path(), 0);
+    writer.diagnosed_layers(layers);
+    writer.step(seen);
+    writer.step({2, 1, 0.1, 3, 0.5, 1});
+    seen.step = 3;
+    seen.diagnostics.norms[0].statistic_mean = kInfinity;
+    writer.step(seen);
+  }
+  const auto path = folder.path() / "curve.jsonl";
+  const std::string text = read_file(path);
+  CHECK(
+      text.starts_with("{\"diagnostics\":{\"images\":8,\"norms\":[\"norm1\"],"
+                       "\"layers\":[\"conv1\",\"norm1\"]}}\n{\"step\":1,"));
+  const Curve curve = read_curve(path);
+  REQUIRE(curve.steps.size() == 3);
+  CHECK(curve.diagnosed.layers == layers.layers);
+  CHECK(curve.steps[0].diagnostics.norms.at(0).statistic_mean == 0.75);
+  CHECK(curve.steps[1].diagnostics.empty());
+  const nlohmann::json whole = parse(curve_json(curve));
+  const nlohmann::json& diagnostics = whole["diagnostics"];
+  CHECK(diagnostics["images"] == 8);
+  CHECK(diagnostics["step"].dump() == "[1,3]");
+  CHECK(diagnostics["norms"]["layer"].dump() == "[\"norm1\"]");
+  CHECK(diagnostics["norms"]["statistic_mean"].dump() == "[[0.75],[null]]");
+  CHECK(diagnostics["layers"]["layer"].dump() == "[\"conv1\",\"norm1\"]");
+  CHECK(diagnostics["layers"]["weight_norm"].dump() == "[[null,2],[null,2]]");
+  CHECK(diagnostics["norms"].size() == 15);
+  CHECK(diagnostics["layers"].size() == 5);
+  CHECK_FALSE(parse(curve_json({})).contains("diagnostics"));
+  // Diagnostics of layers that no line named.
+  write_file_atomic(path, text.substr(text.find('\n') + 1));
+  CHECK_THROWS_WITH_AS(read_curve(path), doctest::Contains("damaged in line 1"), Error);
+}
+
 TEST_CASE("numbers do not follow the process locale") {
   struct Comma : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
