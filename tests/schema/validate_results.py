@@ -57,10 +57,21 @@ class Checker:
             lengths = {len(array) for array in curve[name].values()} if curve else {0}
             if len(lengths) != 1:
                 self.faults.append(f"{path}: the arrays of {name} have lengths {sorted(lengths)}")
+        if curve and "diagnostics" in curve:
+            self.check_diagnostics(curve["diagnostics"], path)
         if curve:
             for entry in curve["nonfinite"]:
                 if curve[entry["series"]][entry["field"]][entry["index"]] is not None:
                     self.faults.append(f"{path}: {entry} is not null")
+
+    def check_diagnostics(self, diagnostics, path):
+        for name in ("norms", "layers"):
+            layers = len(diagnostics[name]["layer"])
+            for quantity, steps in diagnostics[name].items():
+                if quantity == "layer":
+                    continue
+                if [len(step) for step in steps] != [layers] * len(diagnostics["step"]):
+                    self.faults.append(f"{path}: {quantity} is not a number per step and layer")
 
     def check_folder(self, folder):
         self.check("sweep", (folder / "sweep.json").read_text(encoding="utf-8"), "sweep.json")
