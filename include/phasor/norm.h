@@ -36,7 +36,8 @@ struct NormProperties {
   bool shift_invariant = false;   ///< f(x + c) = f(x)
   bool phase_preserving = false;  ///< the angle of every phasor stays, at gains > 0
   bool needs_even_channels = false;
-  bool batch_statistics = false;  ///< statistics mix samples: a step is one micro-batch
+  /// Statistics mix samples in training, so that a step is one micro-batch; evaluation may not.
+  bool batch_statistics = false;
 };
 
 /// What a layer tells the norm it makes, and takes from it: the declared parameters.
@@ -68,24 +69,51 @@ class PHASOR_API NormBuilder {
   int parameter(std::string name, Shape shape, double init);
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
+  /// Declares a buffer: numbers that are kept and saved like a parameter but not learnt, such as
+  /// running statistics. Returns its number for NormContext. The norm must have batch statistics.
+  int buffer(std::string name, Shape shape, double init);
+  const std::vector<Parameter>& buffers() const { return buffers_; }
+
  private:
   const NormValue& value(const std::string& key) const;
+  void check_new(const std::string& name) const;
 
   std::string layer_;
   Index channels_;
   double eps_, gamma_init_;
   bool affine_;
   std::vector<std::pair<std::string, NormValue>> values_;
-  std::vector<Parameter> parameters_;
+  std::vector<Parameter> parameters_, buffers_;
 };
 
-/// One application of a norm: its parameters on the tape of this pass.
+/// Takes what a training pass says of its layer's buffers.
+class BufferSink {
+ public:
+  virtual ~BufferSink() = default;
+  /// Of one layer's buffer `number`; see NormContext::update.
+  virtual void update(int number, const Var& value, double weight) = 0;
+};
+
+/// One application of a norm: its parameters, and its buffers as they were before this step, on the
+/// tape of this pass.
 class NormContext {
  public:
-  NormContext(std::span<const Var> parameters, bool training, Var* statistic = nullptr)
-      : parameters_(parameters), training_(training), statistic_(statistic) {}
+  NormContext(std::span<const Var> parameters, bool training, Var* statistic = nullptr,
+              std::span<const Var> buffers = {}, BufferSink* sink = nullptr)
+      : parameters_(parameters),
+        buffers_(buffers),
+        training_(training),
+        statistic_(statistic),
+        sink_(sink) {}
   const Var& parameter(int number) const { return parameters_[static_cast<std::size_t>(number)]; }
+  const Var& buffer(int number) const { return buffers_[static_cast<std::size_t>(number)]; }
   bool training() const { return training_; }
+
+  /// Lets the buffer become (1 - weight) buffer + weight value when the step ends: nothing in this
+  /// step sees it. Without effect where nobody trains (a gradient check, an evaluation).
+  void update(int number, const Var& value, double weight) const {
+    if (training_ && sink_ != nullptr) sink_->update(number, value, weight);
+  }
 
   /// Says that `s`, of any shape, is what the input is divided by, and returns it: then
   /// train.diagnostics records its range. A norm that divides by nothing does not call it.
@@ -95,9 +123,10 @@ class NormContext {
   }
 
  private:
-  std::span<const Var> parameters_;
+  std::span<const Var> parameters_, buffers_;
   bool training_;
   Var* statistic_;
+  BufferSink* sink_;
 };
 
 /// What a fused pair works on: `rows` x `positions` x `channels` numbers, contiguous.

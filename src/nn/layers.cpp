@@ -19,12 +19,26 @@ class ScopeName {
 
 }  // namespace
 
+namespace {
+
+int append(std::vector<Parameter>& list, Index& block_size, Parameter parameter) {
+  constexpr Index kVector = 16;  // every parameter starts on a 64-byte line
+  parameter.offset = block_size;
+  block_size += (parameter.shape.size() + kVector - 1) / kVector * kVector;
+  list.push_back(std::move(parameter));
+  return static_cast<int>(list.size()) - 1;
+}
+
+}  // namespace
+
 int ModelBuilder::parameter(const std::string& name, const Shape& shape, ParameterRole role,
                             Initial initial) {
-  constexpr Index kVector = 16;  // every parameter starts on a 64-byte line
-  model_.parameters_.push_back({name, shape, role, initial, model_.block_size_});
-  model_.block_size_ += (shape.size() + kVector - 1) / kVector * kVector;
-  return static_cast<int>(model_.parameters_.size()) - 1;
+  return append(model_.parameters_, model_.block_size_, {name, shape, role, initial});
+}
+
+int ModelBuilder::buffer(const std::string& name, const Shape& shape, double initial) {
+  return append(model_.buffers_, model_.buffer_size_,
+                {name, shape, ParameterRole::norm, {Initial::Kind::constant, initial}});
 }
 
 void ModelBuilder::convolution(int parameter, const kernels::ConvShape& shape) {

@@ -16,6 +16,7 @@ class ModelBuilder {
   explicit ModelBuilder(Model& model) : model_(model) {}
 
   int parameter(const std::string& name, const Shape& shape, ParameterRole role, Initial initial);
+  int buffer(const std::string& name, const Shape& shape, double initial);
   void convolution(int parameter, const kernels::ConvShape& shape);
   /// A norm layer, which follows the convolution made last; returns its number.
   int norm(NormInfo info, bool scale_invariant);
@@ -62,7 +63,7 @@ class NormLayer {
   int number_;
   RowAxes axes_;
   std::unique_ptr<Norm> norm_;
-  std::vector<int> parameters_;
+  std::vector<int> parameters_, buffers_;
 };
 
 /// The classifier: [N,C] to [N,classes], uniform +-1/sqrt(fan_in).

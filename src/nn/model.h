@@ -8,6 +8,7 @@
 
 #include "kernels/kernels.h"
 #include "phasor/autograd.h"
+#include "phasor/norm.h"
 
 namespace phasor {
 
@@ -73,14 +74,18 @@ class NormProbe {
   virtual void on_norm(const NormPass& pass) = 0;
 };
 
-/// One pass over a tape whose first leaves are the model's parameters, in order.
+/// One pass over a tape whose first leaves are the model's parameters, in order, and then its
+/// buffers.
 struct ForwardContext {
   Tape& tape;
   bool training = true;
   /// Ignore hand-written norm kernels and use the composed definitions.
   bool composed = false;
   NormProbe* probe = nullptr;  ///< needs `composed`
+  int parameters = 0;          ///< their number, where the model has buffers
+  BufferSink* sink = nullptr;  ///< takes updates of buffers, by their number in the model
   Var parameter(int number) const { return tape.var(number); }
+  Var buffer(int number) const { return tape.var(parameters + number); }
 };
 
 class Model {
@@ -91,11 +96,15 @@ class Model {
   virtual Var forward(const ForwardContext& context, const Var& images) const = 0;
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// Numbers that training keeps and does not learn (running statistics), with offsets in a block
+  /// of their own.
+  const std::vector<Parameter>& buffers() const { return buffers_; }
   const std::vector<ConvLayer>& convolutions() const { return convolutions_; }
   const std::vector<NormInfo>& norms() const { return norms_; }
   const std::vector<LayerInfo>& layers() const { return layers_; }
-  /// Elements of the flat block, with its padding.
+  /// Elements of the flat block, with its padding, and of the block of buffers.
   Index block_size() const { return block_size_; }
+  Index buffer_size() const { return buffer_size_; }
   /// Elements of all parameters.
   Index parameter_count() const;
   Index parameter_count(ParameterRole role) const;
@@ -107,11 +116,11 @@ class Model {
 
  protected:
   friend class ModelBuilder;
-  std::vector<Parameter> parameters_;
+  std::vector<Parameter> parameters_, buffers_;
   std::vector<ConvLayer> convolutions_;
   std::vector<NormInfo> norms_;
   std::vector<LayerInfo> layers_;
-  Index block_size_ = 0;
+  Index block_size_ = 0, buffer_size_ = 0;
   double training_flops_ = 0;
   bool batch_statistics_ = false;
 };

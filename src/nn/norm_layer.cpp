@@ -61,6 +61,19 @@ void fused_backward(Tape& tape, const Node& node) {
     tape.kernels<float>().add_scaled(node.shape.size(), 1.0f, dskip_out, dskip.data);
 }
 
+/// Numbers a layer's buffers as the model does.
+class LayerSink final : public BufferSink {
+ public:
+  LayerSink(BufferSink* sink, const std::vector<int>& buffers) : sink_(sink), buffers_(buffers) {}
+  void update(int number, const Var& value, double weight) override {
+    if (sink_ != nullptr) sink_->update(buffers_[static_cast<std::size_t>(number)], value, weight);
+  }
+
+ private:
+  BufferSink* sink_;
+  const std::vector<int>& buffers_;
+};
+
 }  // namespace
 
 NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory& factory,
@@ -84,6 +97,13 @@ NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory&
     if (parameter.name == "weight") gain = parameters_.back();
     count += parameter.shape.size();
   }
+  for (const NormBuilder::Parameter& buffer : parts.buffers())
+    buffers_.push_back(builder.buffer(name_ + "." + buffer.name, buffer.shape, buffer.init));
+  PHASOR_CHECK(
+      buffers_.empty() || (spec.properties.batch_statistics && buffers_.size() <= kMaxParameters),
+      "[", name_, "] a norm with buffers has batch statistics, and at most ", kMaxParameters,
+      " of them; ", spec.name, " declares ", buffers_.size(),
+      spec.properties.batch_statistics ? "" : " and no batch statistics");
   number_ = builder.norm({name_, gain}, spec.properties.scale_invariant);
   if (spec.properties.batch_statistics) builder.mixes_samples();
   builder.describe({name_, spec.name, {extent.h, extent.w, extent.channels}, count, 0});
@@ -93,8 +113,9 @@ Var NormLayer::forward(const ForwardContext& context, const Var& x, const Var& s
                        bool relu) const {
   Tape& tape = context.tape;
   const char* old_scope = tape.set_scope(name_.c_str());
-  const FusedPair* pair =
-      context.composed || tape.dtype() != DType::float32 ? nullptr : norm_->fused();
+  const FusedPair* pair = context.composed || tape.dtype() != DType::float32 || !buffers_.empty()
+                              ? nullptr
+                              : norm_->fused();
   Var result;
   if (pair == nullptr) {
     result = compose(context, x, skip, relu);
@@ -138,9 +159,17 @@ Var NormLayer::compose(const ForwardContext& context, const Var& x, const Var& s
   Var parameters[kMaxParameters];
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters[i] = context.parameter(parameters_[i]);
+  Var buffers[kMaxParameters];
+  for (std::size_t i = 0; i < buffers_.size(); ++i) buffers[i] = context.buffer(buffers_[i]);
+  LayerSink sink(context.sink, buffers_);
   NormPass pass{.norm = number_, .relu = relu, .input = x};
   const auto normalise = [&](const Var& row, Var* statistic) {
-    return norm_->forward({{parameters, parameters_.size()}, context.training, statistic}, row);
+    return norm_->forward({{parameters, parameters_.size()},
+                           context.training,
+                           statistic,
+                           {buffers, buffers_.size()},
+                           &sink},
+                          row);
   };
   if (context.probe != nullptr) {
     const Tensor zeros({1, rows[1], rows[2]}, context.tape.dtype());

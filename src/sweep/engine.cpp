@@ -123,7 +123,15 @@ std::shared_ptr<const Model> make_cell_model(const Config& cell) {
 }
 
 void resolve_lanes(Config& cell, const Model& model) {
-  const LaneTable table = lane_table(model);
+  // Statistics over the batch need it in one piece.
+  const LaneTable table =
+      model.batch_statistics() ? LaneTable{1, cell.train.batch_size} : lane_table(model);
+  PHASOR_CHECK(!model.batch_statistics() || cell.train.micro_batch.is_auto() ||
+                   cell.train.micro_batch.value >= cell.train.batch_size,
+               "[config] /train/micro_batch: ", cell.norm.name,
+               " takes its statistics over the whole batch, so it must be at least "
+               "train.batch_size (",
+               cell.train.batch_size, ") or auto; got ", cell.train.micro_batch.value);
   if (cell.train.lanes.is_auto()) cell.train.lanes.value = table.lanes;
   if (cell.train.micro_batch.is_auto()) cell.train.micro_batch.value = table.micro_batch;
 }

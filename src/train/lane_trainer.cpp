@@ -118,6 +118,8 @@ class LaneTrainer final : public Trainer {
         squares_(model_->parameters().size()) {
     const auto block = static_cast<std::size_t>(model_->block_size());
     values_ = zeros(block);
+    buffers_ = zeros(static_cast<std::size_t>(model_->buffer_size()));
+    next_buffers_ = zeros(static_cast<std::size_t>(model_->buffer_size()));
     if (options_.momentum != 0) momentum_ = zeros(block);
     for (Index lane = 0; lane < options_.lanes; ++lane) gradients_.push_back(zeros(block));
     plan_convolutions();
@@ -131,6 +133,9 @@ class LaneTrainer final : public Trainer {
       phasor::initialise(parameter, seed, initial);
       set_values(values_, parameter, initial);
     }
+    for (const Parameter& buffer : model_->buffers())
+      std::fill_n(buffers_ + buffer.offset, buffer.shape.size(),
+                  static_cast<T>(buffer.initial.scale));
     first_step_ = true;
     prepare_all();
   }
@@ -193,47 +198,57 @@ class LaneTrainer final : public Trainer {
 
   std::vector<NamedTensor> state() const override {
     std::vector<NamedTensor> tensors;
-    const auto append = [&](const T* block, std::string_view prefix) {
-      for (const Parameter& parameter : model_->parameters()) {
+    const auto append = [&](const std::vector<Parameter>& list, const T* block,
+                            std::string_view prefix) {
+      for (const Parameter& parameter : list) {
         Tensor values(parameter.shape, options_.dtype);
         std::copy_n(block + parameter.offset, parameter.shape.size(), values.template data<T>());
         tensors.push_back(
             {std::string(prefix) + parameter.name, to_checkpoint_layout(parameter, values)});
       }
     };
-    append(values_, "");
-    if (momentum_ != nullptr && !first_step_) append(momentum_, kMomentumPrefix);
+    append(model_->parameters(), values_, "");
+    append(model_->buffers(), buffers_, "");
+    if (momentum_ != nullptr && !first_step_)
+      append(model_->parameters(), momentum_, kMomentumPrefix);
     return tensors;
   }
 
   std::vector<std::string> load(std::span<const NamedTensor> tensors) override {
-    std::vector<bool> loaded(model_->parameters().size());
+    const auto& parameters = model_->parameters();
+    std::vector<const Parameter*> loaded;
     std::size_t momenta = 0;
     for (const NamedTensor& tensor : tensors) {
       const bool is_momentum = tensor.name.starts_with(kMomentumPrefix);
-      const std::size_t index =
-          find(is_momentum ? tensor.name.substr(kMomentumPrefix.size()) : tensor.name);
+      const std::string name =
+          is_momentum ? tensor.name.substr(kMomentumPrefix.size()) : tensor.name;
+      const Parameter* place = find(parameters, name);
+      const Parameter* buffer =
+          place == nullptr && !is_momentum ? find(model_->buffers(), name) : nullptr;
+      if (buffer != nullptr) place = buffer;
+      if (place == nullptr)
+        fail(ErrorKind::data, "[checkpoint] this network has no tensor '", name, "'");
       if (is_momentum && momentum_ == nullptr) continue;
-      const Parameter& parameter = model_->parameters()[index];
-      if (!(tensor.value.shape() == checkpoint_shape(parameter)))
+      if (!(tensor.value.shape() == checkpoint_shape(*place)))
         fail(ErrorKind::data, "[checkpoint] ", tensor.name, " must have shape ",
-             checkpoint_shape(parameter).str(), " in this network; got ",
-             tensor.value.shape().str());
-      set_values(is_momentum ? momentum_ : values_, parameter,
-                 from_checkpoint_layout(parameter, tensor.value).to(options_.dtype));
+             checkpoint_shape(*place).str(), " in this network; got ", tensor.value.shape().str());
+      T* block = buffer != nullptr ? buffers_ : is_momentum ? momentum_ : values_;
+      set_values(block, *place, from_checkpoint_layout(*place, tensor.value).to(options_.dtype));
       if (is_momentum) {
         ++momenta;
       } else {
-        loaded[index] = true;
+        loaded.push_back(place);
       }
     }
-    if (momenta != 0 && momenta != loaded.size())
-      fail(ErrorKind::data, "[checkpoint] momentum must be there for all ", loaded.size(),
+    if (momenta != 0 && momenta != parameters.size())
+      fail(ErrorKind::data, "[checkpoint] momentum must be there for all ", parameters.size(),
            " parameters or for none; got ", momenta);
     first_step_ = momenta == 0;
     std::vector<std::string> missing;
-    for (std::size_t i = 0; i < loaded.size(); ++i)
-      if (!loaded[i]) missing.push_back(model_->parameters()[i].name);
+    for (const auto* list : {&parameters, &model_->buffers()})
+      for (const Parameter& wanted : *list)
+        if (std::find(loaded.begin(), loaded.end(), &wanted) == loaded.end())
+          missing.push_back(wanted.name);
     prepare_all();
     return missing;
   }
@@ -241,19 +256,37 @@ class LaneTrainer final : public Trainer {
  private:
   static constexpr std::string_view kMomentumPrefix = "momentum.";
 
+  /// Writes what the next step's buffers are. Only norms with batch statistics have buffers, so a
+  /// step has one micro-batch, and one lane at a time calls this.
+  class BufferUpdates final : public BufferSink {
+   public:
+    explicit BufferUpdates(LaneTrainer& trainer) : trainer_(trainer) {}
+    void update(int number, const Var& value, double weight) override {
+      const Parameter& buffer = trainer_.model_->buffers()[static_cast<std::size_t>(number)];
+      PHASOR_CHECK(value.shape().size() == buffer.shape.size(), "[", layer_of(buffer), "] ",
+                   buffer.name, " must be updated by as many numbers as it has (",
+                   buffer.shape.size(), "); got ", value.shape().str());
+      const T* data = value.tape().template data<T>(value);
+      for (Index i = 0; i < buffer.shape.size(); ++i)
+        trainer_.next_buffers_[buffer.offset + i] = static_cast<T>(
+            (1 - weight) * static_cast<double>(trainer_.buffers_[buffer.offset + i]) +
+            weight * static_cast<double>(data[i]));
+    }
+
+   private:
+    LaneTrainer& trainer_;
+  };
+
   T* zeros(std::size_t count) {
     T* data = memory_.allocate_array<T>(count);
     std::fill_n(data, count, T{0});
     return data;
   }
 
-  std::size_t find(const std::string& name) const {
-    const auto& parameters = model_->parameters();
-    const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                    [&](const Parameter& p) { return p.name == name; });
-    if (found == parameters.end())
-      fail(ErrorKind::data, "[checkpoint] this network has no tensor '", name, "'");
-    return static_cast<std::size_t>(found - parameters.begin());
+  static const Parameter* find(const std::vector<Parameter>& list, const std::string& name) {
+    const auto found =
+        std::find_if(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
+    return found == list.end() ? nullptr : &*found;
   }
 
   void set_values(T* block, const Parameter& parameter, const Tensor& values) {
@@ -306,7 +339,7 @@ class LaneTrainer final : public Trainer {
 
   /// Parameter leaves, the images [first, first + count) and the logits, on a cleared tape.
   Var forward(const BatchSource& batch, Index first, Index count, Tape& tape, Worker& worker,
-              Index lane, NormProbe* probe = nullptr) {
+              Index lane, NormProbe* probe = nullptr, BufferSink* sink = nullptr) {
     tape.clear();
     const PreparedConv<T>* convs = lane_convs(lane);
     std::size_t next_conv = 0;
@@ -323,9 +356,17 @@ class LaneTrainer final : public Trainer {
       batch.image(first + i, options_.dtype, images + i * kImage);
       worker.labels[static_cast<std::size_t>(i)] = batch.label(first + i);
     }
+    for (const Parameter& buffer : model_->buffers())
+      tape.leaf(buffer.shape, buffers_ + buffer.offset, nullptr);
     const Var input = tape.leaf(Shape{count, kSide, kSide, kChannels}, images, nullptr);
     const bool composed = options_.composed_norms || probe != nullptr;
-    return model_->forward({tape, tape.recording(), composed, probe}, input);
+    return model_->forward({.tape = tape,
+                            .training = tape.recording(),
+                            .composed = composed,
+                            .probe = probe,
+                            .parameters = static_cast<int>(model_->parameters().size()),
+                            .sink = sink},
+                           input);
   }
 
   /// The losses [count] of logits, and their tally.
@@ -407,12 +448,14 @@ class LaneTrainer final : public Trainer {
     const auto first_of = [&](Index l) {
       return (l * micro_batches + options_.lanes - 1) / options_.lanes;
     };
+    BufferUpdates updates(*this);
     Tape& tape = worker.training;
     tape.set_observer(observer);
     for (Index k = first_of(lane); k < first_of(lane + 1); ++k) {
       const Index first = k * size;
       const Var logits =
-          forward(batch, first, std::min(size, batch.size - first), tape, worker, lane);
+          forward(batch, first, std::min(size, batch.size - first), tape, worker, lane,
+                  /*probe=*/nullptr, &updates);
       const auto [losses, part] = tally(tape, logits, worker);
       total.add(part);
       tape.backward(sum(losses), 1.0 / static_cast<double>(batch.size));
@@ -434,6 +477,10 @@ class LaneTrainer final : public Trainer {
 
   Tally run_lanes(const BatchSource& batch) {
     PHASOR_CHECK(batch.size > 0, "[step] a batch needs at least one sample; got none");
+    PHASOR_CHECK(!model_->batch_statistics() || batch.size <= options_.micro_batch,
+                 "[step] a norm with batch statistics needs the batch in one micro-batch; got ",
+                 batch.size, " images and a micro-batch of ", options_.micro_batch);
+    std::copy_n(buffers_, model_->buffer_size(), next_buffers_);
 #pragma omp parallel for schedule(static) num_threads(options_.threads)
     for (Index lane = 0; lane < options_.lanes; ++lane) {
       failures_.guard(lane, [&] {
@@ -499,6 +546,7 @@ class LaneTrainer final : public Trainer {
       });
     }
     failures_.rethrow();
+    std::copy_n(next_buffers_, model_->buffer_size(), buffers_);
     first_step_ = false;
   }
 
@@ -508,6 +556,8 @@ class LaneTrainer final : public Trainer {
   Arena memory_;
   T* values_ = nullptr;
   T* momentum_ = nullptr;
+  T* buffers_ = nullptr;       // of the norms, as this step sees them
+  T* next_buffers_ = nullptr;  // as the next one will
   bool first_step_ = true;
   std::vector<T*> gradients_;                        // by lane
   std::vector<PreparedConv<T>> prepared_;            // by lane, then convolution

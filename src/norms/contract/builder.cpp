@@ -50,13 +50,31 @@ const std::string& NormBuilder::text(const std::string& key) const {
   return as<std::string>(value(key), layer_, key, "a text");
 }
 
+namespace {
+
+int declare(std::vector<NormBuilder::Parameter>& list, NormBuilder::Parameter parameter) {
+  list.push_back(std::move(parameter));
+  return static_cast<int>(list.size()) - 1;
+}
+
+}  // namespace
+
+void NormBuilder::check_new(const std::string& name) const {
+  for (const auto& list : {parameters_, buffers_})
+    for (const Parameter& parameter : list)
+      if (parameter.name == name)
+        fail(ErrorKind::internal, "[", layer_,
+             "] a norm declares each parameter and buffer once; got ", name, " again");
+}
+
 int NormBuilder::parameter(std::string name, Shape shape, double init) {
-  for (const Parameter& parameter : parameters_)
-    if (parameter.name == name)
-      fail(ErrorKind::internal, "[", layer_, "] a norm declares each parameter once; got ", name,
-           " again");
-  parameters_.push_back({std::move(name), shape, init});
-  return static_cast<int>(parameters_.size()) - 1;
+  check_new(name);
+  return declare(parameters_, {std::move(name), shape, init});
+}
+
+int NormBuilder::buffer(std::string name, Shape shape, double init) {
+  check_new(name);
+  return declare(buffers_, {std::move(name), shape, init});
 }
 
 }  // namespace phasor
