@@ -90,6 +90,7 @@ class Kit {
   void check_properties();
   void check_phases();
   void check_independence();
+  void check_evaluation();
   void check_huge();
   void check_threads();
   void check_training();
@@ -137,14 +138,16 @@ void Kit::find_lengths() {
 }
 
 void Kit::check_gradients(Index channels) {
+  // Two rows under batch statistics are +-1 whatever they were, and their gradients next to 0.
+  const Index rows = spec_.properties.batch_statistics ? 6 : 2;
   for (const double eps : {1e-5, 0.0}) {
     const NormUnderTest norm = make(channels, eps);
-    check_gradient(norm, Rows::generic, {2, 1, channels}, eps);
+    check_gradient(norm, Rows::generic, {rows, 1, channels}, eps);
     if (channels > 34) continue;
-    check_gradient(norm, Rows::generic, {2, 3, channels}, eps);
+    check_gradient(norm, Rows::generic, {rows, 3, channels}, eps);
     if (eps == 0) continue;
     for (const Rows kind : {Rows::constant, Rows::zero, Rows::tiny, Rows::large_mean})
-      check_gradient(norm, kind, {2, 1, channels}, eps);
+      check_gradient(norm, kind, {rows, 1, channels}, eps);
   }
 }
 
@@ -322,7 +325,11 @@ void Kit::check_properties() {
       add_below("shift invariance", place(Rows::generic, shape) + ", + " + short_number(shift),
                 relative_error(out_of(norm, base, 1, shift), out_of(norm, base, 1, 0)), 1e-9);
   if (spec_.properties.phase_preserving) check_phases();
-  if (!spec_.properties.batch_statistics) check_independence();
+  if (spec_.properties.batch_statistics) {
+    check_evaluation();
+  } else {
+    check_independence();
+  }
 }
 
 void Kit::check_phases() {
@@ -373,6 +380,58 @@ void Kit::check_independence() {
           place(Rows::generic, shape) + ", " + kernels::name_of(set), "the same bits",
           same ? "the same bits" : "other bits", same);
     }
+  }
+}
+
+// Batch statistics end with training: in evaluation a row is by itself, with buffers as they were
+// declared and after two updates of training.
+void Kit::check_evaluation() {
+  class Updates final : public BufferSink {
+   public:
+    explicit Updates(std::vector<Tensor>& buffers) : buffers_(buffers) {}
+    void update(int number, const Var& value, double weight) override {
+      Tensor& buffer = buffers_.at(static_cast<std::size_t>(number));
+      const Tensor by = value.value();
+      for (Index i = 0; i < buffer.size(); ++i)
+        buffer.set(i, (1 - weight) * buffer.at(i) + weight * by.at(i));
+    }
+
+   private:
+    std::vector<Tensor>& buffers_;
+  };
+
+  const Index channels = lengths_[lengths_.size() / 2];
+  const NormUnderTest norm = make(channels);
+  const Shape shape{7, 2, channels};
+  const NormCase all = make_case(norm, Rows::generic, shape, 67);
+  std::vector<Tensor> buffers;
+  for (const NormBuilder::Parameter& buffer : norm.buffers)
+    buffers.push_back(random_tensor(buffer.shape, 1, 0, buffer.init));
+  Updates updates(buffers);
+  const auto out_of = [&](const Tensor& x, bool training) {
+    Tape tape(DType::float64);
+    std::vector<Var> parameters, kept;
+    for (const Tensor& value : all.parameters) parameters.push_back(tape.leaf(value));
+    for (const Tensor& value : buffers) kept.push_back(tape.leaf(value, false));
+    const NormContext context(parameters, training, nullptr, kept, &updates);
+    return norm.norm->forward(context, tape.leaf(x)).value().values();
+  };
+  for (const bool trained : {false, true}) {
+    if (trained)
+      for (int step = 0; step < 2; ++step) out_of(all.x, true);
+    const std::vector<double> together = out_of(all.x, false);
+    bool same = true;
+    for (Index row = 0; row < shape[0]; ++row) {
+      const Index numbers = shape[1] * channels;
+      Tensor one({1, shape[1], channels}, DType::float64);
+      for (Index i = 0; i < numbers; ++i) one.set(i, all.x.at(row * numbers + i));
+      const std::vector<double> alone = out_of(one, false);
+      same = same && std::equal(alone.begin(), alone.end(),
+                                together.begin() + static_cast<std::ptrdiff_t>(row * numbers));
+    }
+    add("evaluation: a row alone and among others",
+        place(Rows::generic, shape) + (trained ? ", trained" : ", untrained"), "the same bits",
+        same ? "the same bits" : "other bits", same);
   }
 }
 

@@ -39,7 +39,8 @@ struct ConformanceOptions {
 ///    vectors, on generic, constant, zero, tiny and large-mean rows, one and several positions a
 ///    row;
 ///  - affine off: no parameters, the result of gains 1;
-///  - the declared properties; rows independent of their neighbours unless it has batch statistics;
+///  - the declared properties; rows independent of their neighbours; with batch statistics,
+///    in evaluation only;
 ///  - float32 close to double on every kernel set, finite for finite input; the largest right rows;
 ///  - its fused pair against its definition, with and without skip, ReLU, accumulation and shared
 ///    buffers; input untouched; two passes at once, in one thread and in several: the same bits;

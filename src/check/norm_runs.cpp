@@ -26,6 +26,7 @@ NormUnderTest make_norm(const NormSpec& spec, const LayerKeys& keys, const NormV
   NormUnderTest result;
   result.norm = spec.make(builder);
   result.parameters = builder.parameters();
+  result.buffers = builder.buffers();
   return result;
 }
 

@@ -12,7 +12,7 @@ namespace phasor::check {
 /// A norm as a layer makes it, with the parameters that it declared.
 struct NormUnderTest {
   std::unique_ptr<Norm> norm;
-  std::vector<NormBuilder::Parameter> parameters;
+  std::vector<NormBuilder::Parameter> parameters, buffers;
 };
 
 struct LayerKeys {

@@ -109,3 +109,18 @@ TEST_CASE("published results still belong to the cells that their configurations
   }
   CHECK(folders >= 2);
 }
+
+TEST_CASE("a norm with batch statistics takes the batch in one piece") {
+  const auto plan_of = [](const std::string& train) {
+    return plan_cells(config_of(R"({"norm": {"name": "batchnorm"}, "model": {"arch": "resnet8"},
+        "train": {"batch_size": 48)" +
+                                train + "}}"),
+                      norm_catalog());
+  };
+  const Plan plan = plan_of("");
+  CHECK(plan.cells[0].config.train.lanes.value == 1);
+  CHECK(plan.cells[0].config.train.micro_batch.value == 48);
+  CHECK_THROWS_WITH_AS(plan_of(R"(, "micro_batch": 2)"),
+                       doctest::Contains("/train/micro_batch: batchnorm takes its statistics over"),
+                       Error);
+}

@@ -34,10 +34,11 @@ struct Outcome {
 
 /// Two epochs of 24, 24 and 16 images; with `stop_after`, interrupted there and resumed.
 Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
-            std::optional<Index> stop_after = std::nullopt, Index diagnosed_every = 0) {
+            std::optional<Index> stop_after = std::nullopt, Index diagnosed_every = 0,
+            const char* norm_name = "mrsnorm") {
   const TempFolder folder;
   NormFactory norm;
-  norm.spec = &find_norm("mrsnorm");
+  norm.spec = &find_norm(norm_name);
   ResNetOptions net;
   net.arch = "resnet8";
   CellJob job;
@@ -47,6 +48,10 @@ Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
   job.config.train.diagnostics = diagnosed_every > 0;
   job.config.train.log_every = std::max<Index>(diagnosed_every, 1);
   job.model = make_resnet(net, norm);
+  if (job.model->batch_statistics()) {
+    job.trainer.lanes = 1;
+    job.trainer.micro_batch = batch_size;
+  }
   job.trainer.kernels = set;
   job.trainer.threads = threads;
   job.id = "cell";
@@ -94,6 +99,14 @@ TEST_CASE("B36, B38: a real cell gives the same bytes for any threads, set and i
       CHECK(run(batch_size, 0.05, 1, kernels::KernelSet::avx2).files ==
             run(batch_size, 0.05, 1, kernels::KernelSet::avx512).files);
   }
+}
+
+TEST_CASE("B36: running statistics resume to the same bytes") {
+  const kernels::KernelSet set = kernels::default_set();
+  const Outcome right = run(24, 0.05, 1, set, std::nullopt, 0, "batchnorm");
+  REQUIRE(right.result);
+  for (const Index stop : {1, 4})
+    CHECK(run(24, 0.05, 2, set, stop, 0, "batchnorm").files == right.files);
 }
 
 TEST_CASE(

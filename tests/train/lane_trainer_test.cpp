@@ -228,6 +228,68 @@ TEST_CASE("state goes out and comes back, momentum included") {
   CHECK_THROWS_WITH_AS(b->load(part), doctest::Contains("'nonsense'"), Error);
 }
 
+TEST_CASE("buffers are updated once a step, saved, loaded, and used by evaluation alone") {
+  const auto model = resnet8("batchnorm");
+  CHECK(model->batch_statistics());
+  REQUIRE(model->buffers().size() == 18);  // mean and variance of nine norms
+  TrainerOptions options = options_with(1);
+  options.lanes = 1;
+  options.micro_batch = 8;
+  const auto a = make_trainer(model, options), b = make_trainer(model, options);
+  a->initialise(1);
+  const auto tensor = [](const Trainer& trainer, const std::string& name) {
+    for (const NamedTensor& entry : trainer.state())
+      if (entry.name == name) return entry.value.to(DType::float64).values();
+    FAIL("no tensor " << name);
+    return std::vector<double>{};
+  };
+  const std::vector<double> start = tensor(*a, "norm1.running_mean");
+  CHECK(start == std::vector<double>(16, 0.0));
+  const Metrics untrained = a->evaluate(batch_of(8));
+  CHECK(a->evaluate(batch_of(8)).loss == untrained.loss);
+  CHECK(tensor(*a, "norm1.running_mean") == start);
+
+  a->step(batch_of(8), 0.0);  // the weights stay: the statistics of the batch do too
+  const std::vector<double> once = tensor(*a, "norm1.running_mean");
+  a->step(batch_of(8), 0.0);
+  const std::vector<double> twice = tensor(*a, "norm1.running_mean");
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    CHECK(once[i] != 0);
+    CHECK(twice[i] == doctest::Approx(1.9 * once[i]).epsilon(1e-6));  // 0.9 once + 0.1 mean
+  }
+  CHECK(a->evaluate(batch_of(8)).loss != untrained.loss);
+
+  CHECK(b->load(a->state()).empty());
+  CHECK(bytes_of(*a) == bytes_of(*b));
+  CHECK(a->evaluate(batch_of(5)).loss == b->evaluate(batch_of(5)).loss);
+  a->step(batch_of(8), 0.1);
+  b->step(batch_of(8), 0.1);
+  CHECK(bytes_of(*a) == bytes_of(*b));
+
+  auto part = b->state();
+  std::erase_if(part, [](const NamedTensor& t) { return t.name == "norm1.running_var"; });
+  CHECK(b->load(part) == std::vector<std::string>{"norm1.running_var"});
+  CHECK_THROWS_WITH_AS(a->step(batch_of(9), 0.1), doctest::Contains("in one micro-batch"), Error);
+}
+
+TEST_CASE("a step that is not finite leaves the buffers as they were") {
+  TrainerOptions options = options_with(1);
+  options.micro_batch = 8;
+  const auto trainer = make_trainer(resnet8("batchnorm"), options);
+  trainer->initialise(1);
+  BatchSource poisoned = batch_of(8);
+  poisoned.image = [](Index i, DType dtype, void* image) {
+    dispatch(dtype, [&](auto zero) {
+      using T = decltype(zero);
+      fill(i, static_cast<T*>(image));
+      static_cast<T*>(image)[5] = std::numeric_limits<T>::infinity();
+    });
+  };
+  const auto before = bytes_of(*trainer);
+  CHECK_FALSE(trainer->step(poisoned, 0.1).finite);
+  CHECK(bytes_of(*trainer) == before);
+}
+
 TEST_CASE("an error inside a lane reaches the caller and names the sample") {
   const auto trainer = make_trainer(resnet8("rmsnorm"), options_with(2));
   trainer->initialise(0);
