@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -21,25 +22,32 @@ struct GroupCurves {
   std::vector<CellCurve> seeds;
 };
 
+using Part = std::function<const Series&(const CellCurve&)>;
+
+Part part(Series CellCurve::*series) {
+  return [series](const CellCurve& curve) -> const Series& { return curve.*series; };
+}
+
 /// What a figure shows of a curve.
 struct Quantity {
-  Series CellCurve::*series;
-  bool thinned;  ///< by bins; else every point
+  Part series;
+  bool thinned = true;  ///< by bins; else every point, with a marker or thin
   bool thin = false;
+  Part low = {}, high = {};  ///< of a band around it; empty: none
 };
 
 struct Topic {
-  const char* name;
-  const char* title;
+  std::string name;
+  std::string title;
   const char* unit;
   std::vector<Quantity> quantities;
   bool log;
-  double least, most;  ///< what lies outside is drawn at the edge
+  double least, most;     ///< what lies outside is drawn at the edge
+  bool recorded = false;  ///< only some cells have it: the others are left out
 };
 
-std::vector<Bin> points_of(const CellCurve& curve, const Quantity& quantity, double end) {
-  const Series& series = curve.*quantity.series;
-  if (quantity.thinned) return thinned(series, end, kBins);
+std::vector<Bin> points_of(const Series& series, bool by_bins, double end) {
+  if (by_bins) return thinned(series, end, kBins);
   std::vector<Bin> points;
   for (std::size_t i = 0; i < series.x.size(); ++i) points.push_back({series.x[i], series.y[i]});
   return points;
@@ -94,6 +102,33 @@ void add_seeds(const std::vector<std::vector<Bin>>& seeds, const LineStyle& styl
   }
 }
 
+/// From the least of all lows to the greatest of all highs, over the same places.
+ChartBand range_of(const std::vector<std::vector<Bin>>& lows,
+                   const std::vector<std::vector<Bin>>& highs, const LineStyle& style) {
+  std::map<double, ChartPoint> least, greatest;
+  for (const auto& low : lows) {
+    for (const Bin& point : low) {
+      const auto [at, first] = least.try_emplace(point.x, ChartPoint{point.x, point.value});
+      if (!first && !(at->second.y <= point.value)) at->second.y = point.value;
+    }
+  }
+  for (const auto& high : highs) {
+    for (const Bin& point : high) {
+      const auto [at, first] = greatest.try_emplace(point.x, ChartPoint{point.x, point.value});
+      if (!first && !(at->second.y >= point.value)) at->second.y = point.value;
+    }
+  }
+  ChartBand band{.style = style};
+  for (const auto& [x, low] : least) {
+    const auto high = greatest.find(x);
+    if (high == greatest.end()) continue;
+    if (!std::isfinite(low.y) || !std::isfinite(high->second.y)) continue;
+    band.low.push_back(low);
+    band.high.push_back(high->second);
+  }
+  return band;
+}
+
 /// The first place where a number was not finite.
 std::optional<double> first_break(const Series& series) {
   for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -102,9 +137,9 @@ std::optional<double> first_break(const Series& series) {
   return std::nullopt;
 }
 
-void add_marks(const GroupCurves& curves, Series CellCurve::*series, Chart& chart) {
+void add_marks(const GroupCurves& curves, const Part& series, Chart& chart) {
   for (const CellCurve& seed : curves.seeds) {
-    if (const auto x = first_break(seed.*series)) {
+    if (const auto x = first_break(series(seed))) {
       chart.marks.push_back(
           {curves.style, *x, seed.nonfinite.empty() ? "not finite" : seed.nonfinite});
     }
@@ -135,6 +170,16 @@ class FigureMaker {
   }
 
   bool empty() const { return end_ <= 0; }
+
+  /// The first curve that recorded diagnostics; null where none did.
+  const CellCurve* diagnosed() const {
+    for (const GroupCurves& curves : curves_) {
+      for (const CellCurve& seed : curves.seeds) {
+        if (!seed.statistics[0].layer.empty()) return &seed;
+      }
+    }
+    return nullptr;
+  }
 
   Figure make(const Topic& topic) const {
     Figure figure{.name = topic.name, .title = topic.title, .legend = legend_};
@@ -169,10 +214,13 @@ class FigureMaker {
     for (const GroupCurves& curves : curves_) {
       for (const CellCurve& seed : curves.seeds) {
         for (const Quantity& quantity : topic.quantities) {
-          for (const Bin& point : points_of(seed, quantity, end_)) {
-            if (!std::isfinite(point.value)) continue;
-            least = std::min(least, point.value);
-            most = std::max(most, point.value);
+          for (const Part* shown : {&quantity.series, &quantity.low, &quantity.high}) {
+            if (!*shown) continue;
+            for (const Bin& point : points_of((*shown)(seed), quantity.thinned, end_)) {
+              if (!std::isfinite(point.value)) continue;
+              least = std::min(least, point.value);
+              most = std::max(most, point.value);
+            }
           }
         }
       }
@@ -202,21 +250,32 @@ class FigureMaker {
       const Group& group = *curves.group;
       if (group.variant != variant || group.lr != rate || group.batch_size != size) continue;
       planned = true;
-      if (curves.seeds.empty()) continue;
-      drawn = true;
       for (const Quantity& quantity : topic.quantities) {
-        std::vector<std::vector<Bin>> seeds;
-        for (const CellCurve& seed : curves.seeds) {
-          seeds.push_back(points_of(seed, quantity, end_));
+        const auto seeds_of = [&](const Part& shown) {
+          std::vector<std::vector<Bin>> seeds;
+          for (const CellCurve& seed : curves.seeds) {
+            auto points = points_of(shown(seed), quantity.thinned, end_);
+            if (!topic.recorded || !points.empty()) seeds.push_back(std::move(points));
+          }
+          return seeds;
+        };
+        const std::vector<std::vector<Bin>> seeds = seeds_of(quantity.series);
+        if (seeds.empty()) continue;
+        drawn = true;
+        if (quantity.low) {
+          chart.bands.push_back(
+              range_of(seeds_of(quantity.low), seeds_of(quantity.high), curves.style));
         }
         add_seeds(seeds, curves.style, chart, quantity.thin, !quantity.thinned && !quantity.thin);
       }
       add_marks(curves, topic.quantities[0].series, chart);
     }
     if (!planned) return;
-    if (!drawn) chart.note = "no curve: not run yet, or missing";
-    figure.panels.push_back({std::string(topic.title) + ", " + chart.title, kChartWidth,
-                             kChartHeight, chart_content(chart)});
+    if (!drawn) {
+      chart.note = topic.recorded ? "not recorded" : "no curve: not run yet, or missing";
+    }
+    figure.panels.push_back(
+        {topic.title + ", " + chart.title, kChartWidth, kChartHeight, chart_content(chart)});
   }
 
   const std::vector<Group>& groups_;
@@ -226,6 +285,49 @@ class FigureMaker {
   bool several_ = false, unfinished_ = false;
 };
 
+/// What train.diagnostics recorded; nothing where it did not.
+std::vector<Figure> diagnostic_figures(const FigureMaker& maker) {
+  const CellCurve* diagnosed = maker.diagnosed();
+  if (diagnosed == nullptr) return {};
+  std::vector<Figure> figures;
+  const auto add = [&](const Topic& topic, const char* note) {
+    figures.push_back(maker.make(topic));
+    figures.back().notes.insert(figures.back().notes.begin(), note);
+  };
+  const char* const places[] = {"first", "middle", "last"};
+  for (std::size_t i = 0; i < diagnosed->statistics.size(); ++i) {
+    const auto of = [i](Series StatisticCurve::*series) -> Part {
+      return [=](const CellCurve& curve) -> const Series& { return curve.statistics[i].*series; };
+    };
+    add({std::string("statistic_") + places[i],
+         std::string("Statistic of the ") + places[i] + " norm layer (" +
+             diagnosed->statistics[i].layer + ")",
+         "log scale",
+         {{of(&StatisticCurve::mean), true, false, of(&StatisticCurve::least),
+           of(&StatisticCurve::greatest)}},
+         true,
+         1e-6,
+         1e6,
+         true},
+        "What the norm divides its input by: the mean over the rows of the images looked at, and "
+        "a band from the least to the greatest row.");
+  }
+  add({"dead_relu", "Dead ReLUs", "", {{part(&CellCurve::dead_relu)}}, false, 0, 1, true},
+      "Share of channels that are zero at every pixel of every image looked at, mean over the "
+      "norm layers with a ReLU.");
+  add({"effective_lr",
+       "Effective learning rate",
+       "log scale",
+       {{part(&CellCurve::effective_lr)}},
+       true,
+       1e-9,
+       1e3,
+       true},
+      "lr / |w|², the learning rate of a weight's direction, mean over the convolutions before a "
+      "scale-invariant norm.");
+  return figures;
+}
+
 }  // namespace
 
 std::vector<Figure> curve_figures(const Results& results, const std::vector<Group>& groups) {
@@ -233,31 +335,32 @@ std::vector<Figure> curve_figures(const Results& results, const std::vector<Grou
   if (maker.empty()) return {};
   std::vector<Figure> figures;
   figures.push_back(maker.make(
-      {"loss", "Training loss", "log scale", {{&CellCurve::loss, true}}, true, 1e-4, 1e3}));
+      {"loss", "Training loss", "log scale", {{part(&CellCurve::loss)}}, true, 1e-4, 1e3}));
   figures.back().notes.insert(figures.back().notes.begin(),
                               "Loss of the logged steps, averaged over a hundredth of the axis; a "
                               "cross is the first number that is not finite.");
-  figures.push_back(
-      maker.make({"accuracy",
-                  "Accuracy",
-                  "",
-                  {{&CellCurve::test_accuracy, false}, {&CellCurve::train_accuracy, false, true}},
-                  false,
-                  0,
-                  1}));
+  figures.push_back(maker.make(
+      {"accuracy",
+       "Accuracy",
+       "",
+       {{part(&CellCurve::test_accuracy), false}, {part(&CellCurve::train_accuracy), false, true}},
+       false,
+       0,
+       1}));
   figures.back().notes.insert(figures.back().notes.begin(),
                               "With markers: test accuracy after each evaluation. Thin: training "
                               "accuracy, the mean over each epoch (augmented images).");
   figures.push_back(maker.make({"grad_norm",
                                 "Gradient norm",
                                 "log scale",
-                                {{&CellCurve::grad_norm, true}},
+                                {{part(&CellCurve::grad_norm)}},
                                 true,
                                 1e-6,
                                 1e4}));
   figures.back().notes.insert(figures.back().notes.begin(),
                               "Euclidean norm of the whole gradient before weight decay and "
                               "clipping, averaged like the loss.");
+  for (Figure& figure : diagnostic_figures(maker)) figures.push_back(std::move(figure));
   return figures;
 }
 

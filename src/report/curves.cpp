@@ -61,6 +61,56 @@ std::string first_kind(const json& nonfinite) {
   return text_member(nonfinite[0], "kind");
 }
 
+/// Mean of an array; what a layer does not have is left out, and of nothing the mean is NaN.
+double mean_of(const json& values) {
+  double sum = 0, count = 0;
+  for (const json& value : values) {
+    if (value.is_null()) continue;
+    sum += number(value);
+    count += 1;
+  }
+  return sum / count;
+}
+
+/// One step's diagnostics: `of(group, quantity)` is the array over its layers.
+template <typename Of>
+void add_diagnostics(double x, const Of& of, CellCurve& curve) {
+  const auto add = [x](Series& series, double y) {
+    series.x.push_back(x);
+    series.y.push_back(y);
+  };
+  const std::size_t norms = of("norms", "statistic_mean").size();
+  const std::array<std::size_t, 3> places{0, norms / 2, norms - 1};
+  for (std::size_t i = 0; i < places.size() && norms > 0; ++i) {
+    const auto entry = [&](const char* name) { return number(of("norms", name).at(places[i])); };
+    StatisticCurve& statistic = curve.statistics[i];
+    add(statistic.least, entry("statistic_min"));
+    add(statistic.mean, entry("statistic_mean"));
+    add(statistic.greatest, entry("statistic_max"));
+  }
+  add(curve.dead_relu, mean_of(of("norms", "dead_relu")));
+  add(curve.effective_lr, mean_of(of("layers", "effective_lr")));
+}
+
+void name_layers(const json& names, CellCurve& curve) {
+  if (names.empty()) return;
+  const std::array<std::size_t, 3> places{0, names.size() / 2, names.size() - 1};
+  for (std::size_t i = 0; i < places.size(); ++i)
+    curve.statistics[i].layer = names.at(places[i]).get<std::string>();
+}
+
+/// Null throughout is what a network does not have: no series at all.
+void drop_empty(CellCurve& curve) {
+  const auto drop = [](Series& series) {
+    const auto finite = [](double y) { return std::isfinite(y); };
+    if (std::none_of(series.y.begin(), series.y.end(), finite)) series = {};
+  };
+  for (StatisticCurve& statistic : curve.statistics)
+    for (Series* series : {&statistic.least, &statistic.mean, &statistic.greatest}) drop(*series);
+  drop(curve.dead_relu);
+  drop(curve.effective_lr);
+}
+
 CellCurve from_document(const json& document, double scale) {
   CellCurve curve;
   const json& train = document.at("train");
@@ -70,6 +120,18 @@ CellCurve from_document(const json& document, double scale) {
   curve.test_loss = series_of(document.at("test"), "epoch", "loss", 1);
   curve.train_accuracy = series_of(document.at("epochs"), "epoch", "accuracy", 1);
   if (document.contains("nonfinite")) curve.nonfinite = first_kind(document["nonfinite"]);
+  if (document.contains("diagnostics")) {
+    const json& diagnostics = document["diagnostics"];
+    const json& steps = diagnostics.at("step");
+    name_layers(diagnostics.at("norms").at("layer"), curve);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto of = [&](const char* group, const char* quantity) -> const json& {
+        return diagnostics.at(group).at(quantity).at(i);
+      };
+      add_diagnostics(steps[i].get<double>() / scale, of, curve);
+    }
+    drop_empty(curve);
+  }
   return curve;
 }
 
@@ -87,10 +149,18 @@ void add_line(const json& line, double scale, CellCurve& curve) {
   } else if (line.contains("train")) {
     const json& epoch = line["train"];
     add(curve.train_accuracy, epoch.at("epoch").get<double>(), epoch, "accuracy");
+  } else if (line.contains("diagnostics") && !line.contains("step")) {
+    name_layers(line["diagnostics"].at("norms"), curve);
   } else {
     const double x = line.at("step").get<double>() / scale;
     add(curve.loss, x, line, "loss");
     add(curve.grad_norm, x, line, "grad_norm");
+    if (line.contains("diagnostics")) {
+      const auto of = [&](const char* group, const char* quantity) -> const json& {
+        return line["diagnostics"].at(group).at(quantity);
+      };
+      add_diagnostics(x, of, curve);
+    }
   }
 }
 
@@ -109,6 +179,7 @@ CellCurve from_lines(const std::string& text, double scale) {
     }
     begin = end + 1;
   }
+  drop_empty(curve);
   return curve;
 }
 

@@ -1,6 +1,7 @@
 // The curve of a cell as arrays for figures, and its thinning.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,20 @@ struct Series {
   std::vector<double> y;
 };
 
+/// What a norm layer divides by, over the rows of a step.
+struct StatisticCurve {
+  std::string layer;
+  Series least, mean, greatest;
+};
+
 struct CellCurve {
   Series loss, grad_norm;           ///< of each logged step
   Series test_accuracy, test_loss;  ///< of each evaluation
   Series train_accuracy;            ///< means of whole epochs
+  // Of each diagnosed step; empty where nothing was recorded.
+  std::array<StatisticCurve, 3> statistics;  ///< first, middle and last norm layer
+  Series dead_relu;                          ///< mean over the norms with a ReLU
+  Series effective_lr;                       ///< mean over the layers that have one
   std::string nonfinite;  ///< kind of the first number that is not finite: "nan"; often empty
   bool complete = false;  ///< the cell has ended
 };

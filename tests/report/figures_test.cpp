@@ -154,6 +154,83 @@ TEST_CASE("curve figures: a cross where a number is not finite, bands over seeds
   CHECK(has(figures[1].panels[0].content, "%<"));
 }
 
+TEST_CASE("curves: diagnostics of the first, middle and last norm layer, whole and in lines") {
+  const ResultsTree tree("diagnosed");
+  const std::string id = tree.cell("alpha", 0.1, 0, "trained", 0.5);
+  tree.curve(id, {4, 3, 2});
+  tree.diagnostics(id, 2);
+  const Results results = load_results(tree.root);
+  const auto curve = load_curve(results, results.cells[0]);
+  REQUIRE(curve);
+  CHECK(curve->statistics[0].layer == "norm1");
+  CHECK(curve->statistics[1].layer == "b.norm1");
+  CHECK(curve->statistics[2].layer == "b.norm2");
+  CHECK(curve->statistics[0].mean.x == std::vector<double>{1, 2, 3});
+  CHECK(curve->statistics[0].mean.y == std::vector<double>{2, 4, 6});
+  CHECK(curve->statistics[1].least.y == std::vector<double>{3, 6, 9});
+  CHECK(curve->statistics[2].greatest.y == std::vector<double>{16, 32, 48});
+  CHECK(curve->dead_relu.y == std::vector<double>{0.25, 0.25, 0.25});  // of three layers
+  CHECK(curve->effective_lr.y == std::vector<double>{2, 2, 2});
+
+  // A running cell has the same in its lines; here of one norm that divides by nothing.
+  json document = json::parse(tree.read("cells/" + id + "/cell.json"));
+  document["state"] = "running";
+  tree.write("cells/" + id + "/cell.json", document.dump());
+  tree.write(
+      "cells/" + id + "/curve.jsonl",
+      "{\"diagnostics\":{\"images\":8,\"norms\":[\"norm1\"],\"layers\":[\"fc\"]}}\n"
+      "{\"step\":10,\"epoch\":1,\"lr\":0.1,\"loss\":4,\"accuracy\":0,\"grad_norm\":2,"
+      "\"diagnostics\":{\"norms\":{\"statistic_min\":[null],\"statistic_mean\":[null],"
+      "\"statistic_max\":[null],\"dead_relu\":[0.75]},\"layers\":{\"effective_lr\":[3]}}}\n");
+  const Results again = load_results(tree.root);
+  const auto lines = load_curve(again, again.cells[0]);
+  REQUIRE(lines);
+  CHECK(lines->statistics[1].layer == "norm1");
+  CHECK(lines->statistics[1].mean.x.empty());
+  CHECK(lines->dead_relu.x == std::vector<double>{0.5});
+  CHECK(lines->dead_relu.y == std::vector<double>{0.75});
+  CHECK(lines->effective_lr.y == std::vector<double>{3});
+}
+
+TEST_CASE("diagnostic figures: a band from least to greatest; nothing where nothing is recorded") {
+  const ResultsTree tree("diagnostics");
+  const std::string alpha = tree.cell("alpha", 0.1, 0, "trained", 0.5);
+  tree.curve(alpha, {4, 3, 2});
+  tree.diagnostics(alpha, 2);
+  const std::string other = tree.cell("alpha", 0.1, 1, "trained", 0.5);  // recorded nothing
+  tree.curve(other, {4, 3, 2});
+  const std::string none = tree.cell("none", 0.1, 0, "trained", 0.5);
+  tree.curve(none, {4, 3, 2});
+  tree.diagnostics(none, nullptr);  // divides by nothing
+  tree.curve(tree.cell("alpha", 0.4, 0, "trained", 0.5), {4, 3, 2});
+  const Results results = load_results(tree.root);
+  const std::vector<Figure> figures = curve_figures(results, groups_of(results));
+  REQUIRE(figures.size() == 8);
+  const char* const names[] = {"statistic_first", "statistic_middle", "statistic_last", "dead_relu",
+                               "effective_lr"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    CAPTURE(names[i]);
+    const Figure& figure = figures[i + 3];
+    CHECK(figure.name == names[i]);
+    REQUIRE(figure.panels.size() == 2);
+    const std::string& panel = figure.panels[0].content;
+    CHECK(count(panel, "fill-opacity=\".16\"") == (i < 3 ? 1 : 0));
+    CHECK(count(panel, "stroke-linejoin") == (i == 3 ? 2 : 1));
+    CHECK_FALSE(has(panel, "not finite"));
+    CHECK(has(figure.panels[1].content, ">not recorded<"));
+  }
+  CHECK(has(figures[4].title, "(b.norm1)"));
+  write_report(results);
+  const std::string page = tree.read("report/report.html");
+  CHECK(has(page, "Effective learning rate"));
+  CHECK(is_nested(tree.read("report/statistic_last.svg")));
+
+  const ResultsTree plain("undiagnosed");
+  plain.curve(plain.cell("alpha", 0.1, 0, "trained", 0.5), {4, 3, 2});
+  const Results quiet = load_results(plain.root);
+  CHECK(curve_figures(quiet, groups_of(quiet)).size() == 3);
+}
+
 TEST_CASE("report: one page that needs nothing else, and the same bytes again") {
   const ResultsTree tree("page");
   tree.curve(tree.cell("alpha", 0.1, 0, "trained", 0.5), {4, 3, 2});

@@ -92,6 +92,39 @@ class ResultsTree {
     write("cells/" + id + "/curve.json", document.dump());
   }
 
+  /// Adds diagnostics of four norm layers at steps 20, 40 and 60 to curve.json: statistics
+  /// `level` x (layer + 1) x (1, 2, 3), the least half and the greatest twice the mean, and null
+  /// where `level` is; dead shares 0, .5, .25 and none; effective learning rates level and none.
+  void diagnostics(const std::string& id, const nlohmann::json& level) const {
+    using nlohmann::json;
+    json document = json::parse(read("cells/" + id + "/curve.json"));
+    json norms = {{"layer", {"norm1", "a.norm1", "b.norm1", "b.norm2"}},
+                  {"statistic_min", json::array()},
+                  {"statistic_mean", json::array()},
+                  {"statistic_max", json::array()},
+                  {"dead_relu", json::array()}};
+    json layers = {{"layer", {"conv1", "fc"}}, {"effective_lr", json::array()}};
+    for (int step = 1; step <= 3; ++step) {
+      json least = json::array(), mean = json::array(), greatest = json::array();
+      for (int layer = 1; layer <= 4; ++layer) {
+        const auto times = [&](double factor) {
+          return level.is_null() ? json() : json(level.get<double>() * layer * step * factor);
+        };
+        least.push_back(times(0.5));
+        mean.push_back(times(1));
+        greatest.push_back(times(2));
+      }
+      norms["statistic_min"].push_back(least);
+      norms["statistic_mean"].push_back(mean);
+      norms["statistic_max"].push_back(greatest);
+      norms["dead_relu"].push_back({0, 0.5, 0.25, nullptr});
+      layers["effective_lr"].push_back({level, nullptr});
+    }
+    document["diagnostics"] = {
+        {"images", 8}, {"step", {20, 40, 60}}, {"norms", norms}, {"layers", layers}};
+    write("cells/" + id + "/curve.json", document.dump());
+  }
+
   std::filesystem::path root;
 };
 
