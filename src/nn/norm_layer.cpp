@@ -172,7 +172,8 @@ Var NormLayer::compose(const ForwardContext& context, const Var& x, const Var& s
                           row);
   };
   if (context.probe != nullptr) {
-    const Tensor zeros({1, rows[1], rows[2]}, context.tape.dtype());
+    // Two rows, for a norm that takes statistics over them.
+    const Tensor zeros({2, rows[1], rows[2]}, context.tape.dtype());
     normalise(context.tape.leaf(zeros, false), &pass.zero_statistic);
   }
   pass.x = reshape(x, rows);
