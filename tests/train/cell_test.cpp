@@ -39,6 +39,7 @@ Outcome run(Index batch_size, double lr, int threads, kernels::KernelSet set,
   const TempFolder folder;
   NormFactory norm;
   norm.spec = &find_norm(norm_name);
+  for (const NormKey& key : norm.spec->keys) norm.values.emplace_back(key.name, key.standard);
   ResNetOptions net;
   net.arch = "resnet8";
   CellJob job;

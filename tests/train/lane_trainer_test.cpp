@@ -21,6 +21,7 @@ std::shared_ptr<const Model> resnet8(const std::string& norm) {
   options.arch = "resnet8";
   NormFactory factory;
   factory.spec = &find_norm(norm);
+  for (const NormKey& key : factory.spec->keys) factory.values.emplace_back(key.name, key.standard);
   return make_resnet(options, factory);
 }
 
