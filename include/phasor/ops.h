@@ -71,6 +71,9 @@ PHASOR_API Var conv2d(const Var& x, const Var& weights, int stride);
 /// Mean over H and W: [N,H,W,C] to [N,C].
 PHASOR_API Var global_average_pool(const Var& x);
 
+/// y(..., i) = x(..., order[i]): the channels of the last axis in another order, every one once.
+PHASOR_API Var permute_channels(const Var& x, std::span<const Index> order);
+
 /// Every second pixel of x [N,H,W,C] (from the first) with zero channels appended up to
 /// `channels`: the parameter-free shortcut. `stride` 1 or 2.
 PHASOR_API Var subsample_pad(const Var& x, int stride, Index channels);

@@ -32,6 +32,7 @@ enum class Purpose : std::uint32_t {
   augment = 3,    ///< crop and flip of one sample in one epoch
   synthetic = 4,  ///< the synthetic data set
   check = 5,      ///< inputs of tests and conformance checks
+  pairing = 6,    ///< pairs of channels: epoch = number of channels, sample = position
 };
 
 /// Four independent 32-bit numbers for (seed, purpose, epoch, sample).

@@ -48,6 +48,23 @@ void subsample_pad_backward(Tape& tape, const Node& node) {
 }
 constexpr Op kSubsamplePad{"subsample_pad", subsample_pad_backward};
 
+// y(r, i) = x(r, order(i)), a permutation: dx(r, order(i)) = dy(r, i).
+void permute_channels_backward(Tape& tape, const Node& node) {
+  dispatch(tape.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const GradTarget<T> target = tape.grad_target<T>(node, 0, node.shape);
+    if (!target) return;
+    const Index* order = static_cast<const Index*>(node.saved);
+    const Index c = node.shape[-1], rows = node.shape.size() / c;
+    const T* dy = autograd::gradient<T>(node);
+    T* dx = target.data;
+    for (Index r = 0; r < rows; ++r, dy += c, dx += c)
+      for (Index i = 0; i < c; ++i)
+        dx[order[i]] = (target.accumulate ? dx[order[i]] : T{0}) + dy[i];
+  });
+}
+constexpr Op kPermuteChannels{"permute_channels", permute_channels_backward};
+
 }  // namespace
 
 Var reshape(const Var& x, const Shape& shape) {
@@ -107,6 +124,33 @@ Var subsample_pad(const Var& x, int stride, Index channels) {
           std::copy_n(tape.data<T>(x) + ((n * h + i) * w + j) * c, c, y);
           std::fill_n(y + c, channels - c, T{0});
         }
+  });
+  return tape.finish(out);
+}
+
+Var permute_channels(const Var& x, std::span<const Index> order) {
+  PHASOR_CHECK(
+      x.defined() && x.shape().rank() >= 1 && static_cast<Index>(order.size()) == x.shape()[-1],
+      "[permute_channels] needs one number for each channel of the last axis; got ", order.size(),
+      " for ", x.defined() ? x.shape().str() : "nothing");
+  Tape& tape = x.tape();
+  const Index c = x.shape()[-1], rows = x.shape().size() / c;
+  Index* saved = tape.arena().allocate_array<Index>(order.size());
+  std::fill_n(saved, c, Index{-1});
+  for (Index i = 0; i < c; ++i) {  // marks what is taken, then holds the order
+    const Index from = order[static_cast<std::size_t>(i)];
+    PHASOR_CHECK(from >= 0 && from < c && saved[from] == -1,
+                 "[permute_channels] needs every channel once; got channel ", from, " at ", i);
+    saved[from] = i;
+  }
+  std::copy(order.begin(), order.end(), saved);
+  const Var out = tape.append(kPermuteChannels, x.shape(), {x}, saved);
+  dispatch(tape.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = tape.data<T>(x);
+    T* y = tape.data<T>(out);
+    for (Index r = 0; r < rows; ++r, from += c, y += c)
+      for (Index i = 0; i < c; ++i) y[i] = from[saved[i]];
   });
   return tape.finish(out);
 }

@@ -16,6 +16,7 @@
 #include "sweep/plan.h"
 #include "sweep/results_folder.h"
 #include "train/cell.h"
+#include "train/checkpoint.h"
 #include "train/safetensors.h"
 #include "train/samples.h"
 
@@ -54,6 +55,7 @@ std::vector<std::string> load_weights(Trainer& trainer, std::span<const NamedTen
 
 json evaluate(const PlannedCell& cell, const Plan& plan, const fs::path& checkpoint) {
   const TensorFile file = read_safetensors(checkpoint);
+  check_pairing(file.metadata, cell.model->pairing(), checkpoint);
   const std::unique_ptr<Trainer> trainer =
       make_trainer(cell.model, trainer_options(cell.config, plan.kernels, usable_cores()));
   trainer->initialise(0);

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "config/json_text.h"
 #include "norms/contract/registry.h"
+#include "phasor/error.h"
 
 namespace phasor {
 namespace {
@@ -19,14 +20,42 @@ json key_document(const NormKey& key) {
   return out;
 }
 
+/// A learnable parameter: "weight", with its numbers in a layer of C channels: C, C/2 or so many.
+struct Units {
+  std::string name, numbers;
+  double per_channel;  ///< of layers of 64 channels
+};
+
+std::vector<Units> units_of(const NormSpec& spec) {
+  constexpr Index kChannels = 64;
+  NormBuilder builder("norm", kChannels, 1e-5, 1, true, resolve_values(spec, {}));
+  spec.make(builder);
+  std::vector<Units> units;
+  for (const NormBuilder::Parameter& parameter : builder.parameters()) {
+    const Index size = parameter.shape.size();
+    units.push_back({parameter.name,
+                     size == kChannels       ? "C"
+                     : size == kChannels / 2 ? "C/2"
+                                             : std::to_string(size),
+                     static_cast<double>(size) / kChannels});
+  }
+  return units;
+}
+
 json norm_document(const NormSpec& spec) {
   json keys = json::array();
   for (const NormKey& key : spec.keys) keys.push_back(key_document(key));
+  json units = json::array();
+  for (const Units& parameter : units_of(spec))
+    units.push_back({{"name", parameter.name},
+                     {"numbers", parameter.numbers},
+                     {"per_channel", parameter.per_channel}});
   const NormProperties& p = spec.properties;
   return {{"name", spec.name},
           {"help", spec.help},
           {"formula", spec.formula},
           {"keys", std::move(keys)},
+          {"parameters", std::move(units)},
           {"properties",
            {{"scale_invariant", p.scale_invariant},
             {"shift_invariant", p.shift_invariant},
@@ -45,8 +74,16 @@ std::string norm_text(const NormSpec& spec) {
   say(p.scale_invariant, "scale invariant");
   say(p.shift_invariant, "shift invariant");
   say(p.phase_preserving, "phase preserving");
-  say(p.needs_even_channels, "needs an even number of channels");
+  say(p.needs_even_channels, "pairs channels (norm.pairing), so their number must be even");
   say(p.batch_statistics, "uses batch statistics");
+  std::string learns;
+  double units = 0;
+  for (const Units& parameter : units_of(spec)) {
+    learns += concat(learns.empty() ? "" : ", ", parameter.name, " [", parameter.numbers, "]");
+    if (parameter.numbers.starts_with('C')) units += parameter.per_channel;
+  }
+  out += learns.empty() ? "  learns nothing\n"
+                        : concat("  learns ", learns, ": ", number_text(units), " per channel\n");
   if (!properties.empty()) out += "  " + properties + "\n";
   for (const NormKey& key : spec.keys) {
     out += "  norm." + key.name + " (default " + write_json(key_document(key)["default"]) +
@@ -58,15 +95,16 @@ std::string norm_text(const NormSpec& spec) {
 }  // namespace
 
 int run_norms(const std::vector<std::string>& args) {
-  const Usage usage{"phasor-train norms",
-                    "[NAME] [options]",
-                    "Lists the norms: formula, properties, and the keys of their own beside axes, "
-                    "eps, gamma_init\nand affine.",
-                    {{"phasor-train norms", "all of them"},
-                     {"phasor-train norms --plugin build/softclip.so", "and those of a plugin"}},
-                    {{"json", "", "as JSON"}, plugin_option()},
-                    0,
-                    1};
+  const Usage usage{
+      "phasor-train norms",
+      "[NAME] [options]",
+      "Lists the norms: formula, what they learn, properties, and the keys of their own "
+      "beside axes, eps,\ngamma_init, affine and, where phasors are paired, pairing.",
+      {{"phasor-train norms", "all of them"},
+       {"phasor-train norms --plugin build/softclip.so", "and those of a plugin"}},
+      {{"json", "", "as JSON"}, plugin_option()},
+      0,
+      1};
   const std::optional<Arguments> arguments = parse_arguments(usage, args);
   if (!arguments) return 0;
   load_plugins(*arguments);

@@ -58,6 +58,7 @@ struct NormConfig {
   double eps = 1e-5;
   double gamma_init = 1.0;
   bool affine = true;
+  std::string pairing = "adjacent";
   std::map<std::string, Scalar> params;    ///< Further keys of `norm`; complete in a cell.
   std::map<std::string, Scalar> defaults;  ///< Of those keys; complete in a cell.
 };

@@ -93,7 +93,7 @@ Key beside_result(Key key) {
 }
 
 /// For every key that is added now that results are published.
-[[maybe_unused]] Key joined_later(Key key) {
+Key joined_later(Key key) {
   key.joined_later = true;
   return key;
 }
@@ -144,6 +144,22 @@ Limits file_name() {
 }
 
 Limits path_text() { return {.summary = "a path", .pattern = "^[^\\u0000]+$", .accepts = is_path}; }
+
+bool is_pairing(std::string_view text) {
+  constexpr std::string_view kRandom = "random:";
+  constexpr std::size_t kDigits = 15;  // exact for every JSON reader, were it a number
+  if (text == "adjacent" || text == "half") return true;
+  if (!text.starts_with(kRandom)) return false;
+  text.remove_prefix(kRandom.size());
+  return !text.empty() && text.size() <= kDigits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Limits pairing_text() {
+  return {.summary = "adjacent, half or random:<seed>",
+          .pattern = "^(adjacent|half|random:[0-9]{1,15})$",
+          .accepts = is_pairing};
+}
 
 void add_general(std::vector<Key>& t) {
   t.push_back(beside_result(row("name", file_name(),
@@ -206,6 +222,11 @@ void add_norm(std::vector<Key>& t) {
                   &NormConfig::gamma_init));
   t.push_back(row("norm.affine", any(), "Learn the gain (and the bias of a norm that has one).",
                   section, &NormConfig::affine));
+  t.push_back(joined_later(
+      row("norm.pairing", pairing_text(),
+          "Which channels a norm of phasors takes together: neighbours, i with i + C/2, or a "
+          "permutation drawn for each number of channels.",
+          section, &NormConfig::pairing)));
 }
 
 void add_train(std::vector<Key>& t) {

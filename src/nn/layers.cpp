@@ -47,7 +47,7 @@ void ModelBuilder::convolution(int parameter, const kernels::ConvShape& shape) {
 
 int ModelBuilder::norm(NormInfo info, bool scale_invariant) {
   model_.norms_.push_back(std::move(info));
-  model_.convolutions_.back().scale_invariant = scale_invariant;
+  if (!model_.convolutions_.empty()) model_.convolutions_.back().scale_invariant = scale_invariant;
   return static_cast<int>(model_.norms_.size()) - 1;
 }
 

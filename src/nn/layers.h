@@ -18,11 +18,12 @@ class ModelBuilder {
   int parameter(const std::string& name, const Shape& shape, ParameterRole role, Initial initial);
   int buffer(const std::string& name, const Shape& shape, double initial);
   void convolution(int parameter, const kernels::ConvShape& shape);
-  /// A norm layer, which follows the convolution made last; returns its number.
+  /// A norm layer, which follows the convolution made last, if any; returns its number.
   int norm(NormInfo info, bool scale_invariant);
   void describe(LayerInfo info) { model_.layers_.push_back(std::move(info)); }
   /// `passes` is 3, or 2 where the input wants no gradient.
   void count_flops(Index macs, int passes);
+  void pairs_channels(const std::string& pairing) { model_.pairing_ = pairing; }
   void mixes_samples() { model_.batch_statistics_ = true; }
 
  private:
@@ -57,6 +58,7 @@ class NormLayer {
   Var forward(const ForwardContext& context, const Var& x, const Var& skip, bool relu) const;
 
  private:
+  Var apply(const ForwardContext& context, const Var& x, const Var& skip, bool relu) const;
   Var compose(const ForwardContext& context, const Var& x, const Var& skip, bool relu) const;
 
   std::string name_;
@@ -64,6 +66,7 @@ class NormLayer {
   RowAxes axes_;
   std::unique_ptr<Norm> norm_;
   std::vector<int> parameters_, buffers_;
+  std::vector<Index> order_, inverse_;  // of channels as the norm pairs them; empty: as they are
 };
 
 /// The classifier: [N,C] to [N,classes], uniform +-1/sqrt(fan_in).

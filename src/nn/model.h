@@ -111,6 +111,8 @@ class Model {
   /// Floating point operations of training on one image: 2 for a multiply-accumulate, three passes
   /// (two for the stem, which has no input gradient), convolutions and head, counted as if direct.
   double training_flops() const { return training_flops_; }
+  /// How the norms pair channels (pairing.h); empty where they pair none.
+  const std::string& pairing() const { return pairing_; }
   /// The norms mix samples, so that a step must be one micro-batch.
   bool batch_statistics() const { return batch_statistics_; }
 
@@ -123,6 +125,7 @@ class Model {
   Index block_size_ = 0, buffer_size_ = 0;
   double training_flops_ = 0;
   bool batch_statistics_ = false;
+  std::string pairing_;
 };
 
 /// The layer that a parameter belongs to: "layer1.0.conv1" of "layer1.0.conv1.weight".

@@ -3,6 +3,8 @@
 
 #include "kernels/kernels.h"
 #include "nn/layers.h"
+#include "nn/pairing.h"
+#include "phasor/ops.h"
 
 namespace phasor {
 namespace {
@@ -83,6 +85,14 @@ NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory&
   PHASOR_CHECK(!spec.properties.needs_even_channels || extent.channels % 2 == 0, "[", name_, "] ",
                spec.name, " pairs adjacent channels, so their number must be even; got ",
                extent.channels, " channels; change model.width or the norm");
+  if (spec.properties.needs_even_channels) {
+    order_ = pairing_order(factory.pairing, extent.channels);
+    inverse_ = inverse_order(order_);
+    builder.pairs_channels(factory.pairing);
+  } else {
+    PHASOR_CHECK(factory.pairing == "adjacent", "[", name_, "] ", spec.name,
+                 " pairs no channels, so norm.pairing must be adjacent; got ", factory.pairing);
+  }
   NormBuilder parts(name_, extent.channels, factory.eps, factory.gamma_init, factory.affine,
                     factory.values);
   norm_ = spec.make(parts);
@@ -113,40 +123,51 @@ Var NormLayer::forward(const ForwardContext& context, const Var& x, const Var& s
                        bool relu) const {
   Tape& tape = context.tape;
   const char* old_scope = tape.set_scope(name_.c_str());
+  Var result;
+  if (order_.empty()) {
+    result = apply(context, x, skip, relu);
+  } else {
+    const Var paired = permute_channels(x, order_);
+    const Var paired_skip = skip.defined() ? permute_channels(skip, order_) : skip;
+    result = permute_channels(apply(context, paired, paired_skip, relu), inverse_);
+  }
+  tape.set_scope(old_scope);
+  return result;
+}
+
+Var NormLayer::apply(const ForwardContext& context, const Var& x, const Var& skip,
+                     bool relu) const {
+  Tape& tape = context.tape;
   const FusedPair* pair = context.composed || tape.dtype() != DType::float32 || !buffers_.empty()
                               ? nullptr
                               : norm_->fused();
-  Var result;
-  if (pair == nullptr) {
-    result = compose(context, x, skip, relu);
-  } else {
-    const Shape& shape = x.shape();
-    const Index pixels = shape[1] * shape[2];
-    const bool by_channel = axes_ == RowAxes::channel;
-    const FusedShape fused{by_channel ? shape[0] * pixels : shape[0], by_channel ? 1 : pixels,
-                           shape[3], relu, tape.kernel_set()};
-    auto* statistics =
-        tape.arena().allocate_array<float>(static_cast<std::size_t>(pair->saved_size(fused)));
-    Var inputs[Node::kMaxInputs];
-    const float* parameters[kMaxParameters] = {};
-    int n_inputs = 0;
-    inputs[n_inputs++] = x;
-    if (skip.defined()) inputs[n_inputs++] = skip;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      inputs[n_inputs] = context.parameter(parameters_[i]);
-      parameters[i] = tape.data<float>(inputs[n_inputs++]);
-    }
-    const FusedNode* saved = tape.save(
-        FusedNode{pair, fused, statistics, skip.defined(), static_cast<int>(parameters_.size())});
-    result = tape.append(kFusedNorm, shape, std::span<const Var>(inputs, n_inputs), saved, nullptr);
-    pair->forward(fused, {.x = tape.data<float>(x),
-                          .skip = skip.defined() ? tape.data<float>(skip) : nullptr,
-                          .parameters = parameters,
-                          .out = tape.data<float>(result),
-                          .saved = statistics});
-    tape.finish(result);
+  if (pair == nullptr) return compose(context, x, skip, relu);
+  const Shape& shape = x.shape();
+  const Index pixels = shape[1] * shape[2];
+  const bool by_channel = axes_ == RowAxes::channel;
+  const FusedShape fused{by_channel ? shape[0] * pixels : shape[0], by_channel ? 1 : pixels,
+                         shape[3], relu, tape.kernel_set()};
+  auto* statistics =
+      tape.arena().allocate_array<float>(static_cast<std::size_t>(pair->saved_size(fused)));
+  Var inputs[Node::kMaxInputs];
+  const float* parameters[kMaxParameters] = {};
+  int n_inputs = 0;
+  inputs[n_inputs++] = x;
+  if (skip.defined()) inputs[n_inputs++] = skip;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    inputs[n_inputs] = context.parameter(parameters_[i]);
+    parameters[i] = tape.data<float>(inputs[n_inputs++]);
   }
-  tape.set_scope(old_scope);
+  const FusedNode* saved = tape.save(
+      FusedNode{pair, fused, statistics, skip.defined(), static_cast<int>(parameters_.size())});
+  const Var result =
+      tape.append(kFusedNorm, shape, std::span<const Var>(inputs, n_inputs), saved, nullptr);
+  pair->forward(fused, {.x = tape.data<float>(x),
+                        .skip = skip.defined() ? tape.data<float>(skip) : nullptr,
+                        .parameters = parameters,
+                        .out = tape.data<float>(result),
+                        .saved = statistics});
+  tape.finish(result);
   return result;
 }
 

@@ -22,6 +22,7 @@ struct NormFactory {
   double eps = 1e-5;
   double gamma_init = 1.0;
   bool affine = true;
+  std::string pairing = "adjacent";  ///< see pairing.h; only for norms that pair channels
   std::vector<std::pair<std::string, NormValue>> values;  ///< of the norm's own keys
 };
 

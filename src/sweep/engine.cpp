@@ -107,6 +107,7 @@ std::shared_ptr<const Model> make_cell_model(const Config& cell) {
   factory.eps = cell.norm.eps;
   factory.gamma_init = cell.norm.gamma_init;
   factory.affine = cell.norm.affine;
+  factory.pairing = cell.norm.pairing;
   for (const NormKey& key : spec.keys) {
     const auto found = cell.norm.params.find(key.name);
     factory.values.emplace_back(key.name, found == cell.norm.params.end()

@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 using Metadata = std::map<std::string, std::string>;
 
 constexpr const char* kFormat = "phasor-checkpoint-1";
+constexpr const char* kPairing = "pairing";    // in the metadata, where it is not
+constexpr const char* kAdjacent = "adjacent";  // the usual one
 
 // Doubles are stored as hexadecimal text, which is exact and the same in every locale.
 std::string hex_text(double value) {
@@ -78,6 +80,7 @@ Metadata to_metadata(const std::string& id, const LoopState& state) {
                {"diverged_run", concat(state.diverged_run)},
                {"curve_bytes", concat(state.curve.bytes)},
                {"curve_sha256", state.curve.sha256}};
+  if (state.pairing != kAdjacent) out[kPairing] = state.pairing;
   if (state.diverged_step) out["diverged_step"] = concat(*state.diverged_step);
   if (state.test) {
     out["test_loss"] = hex_text(state.test->loss);
@@ -103,6 +106,7 @@ LoopState from_metadata(const Fields& fields) {
   state.diverged_run = fields.integer("diverged_run");
   state.curve = {static_cast<std::uint64_t>(fields.integer("curve_bytes")),
                  fields.text("curve_sha256")};
+  if (fields.has(kPairing)) state.pairing = fields.text(kPairing);
   if (fields.has("diverged_step")) state.diverged_step = fields.integer("diverged_step");
   if (fields.has("test_loss"))
     state.test = Metrics{fields.number("test_loss"), fields.number("test_accuracy"),
@@ -168,6 +172,16 @@ std::optional<Checkpoint> load_checkpoint(const fs::path& folder, const std::str
     }
   }
   return std::nullopt;
+}
+
+void check_pairing(const std::map<std::string, std::string>& metadata, const std::string& pairing,
+                   const fs::path& path) {
+  if (pairing.empty()) return;
+  const auto found = metadata.find(kPairing);
+  const std::string recorded = found == metadata.end() ? kAdjacent : found->second;
+  if (recorded != pairing)
+    fail(ErrorKind::data, "[checkpoint] ", path.string(), " pairs channels as ", recorded,
+         ", this network as ", pairing, "; set norm.pairing to ", recorded);
 }
 
 bool all_finite(const std::vector<NamedTensor>& tensors) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct LoopState {
   std::optional<Metrics> test;          ///< the last evaluation
   std::optional<Index> nonfinite_step;  ///< the first non-finite step, where training goes on
   std::optional<NonFinite> nonfinite;
-  Prefix curve;  ///< of curve.jsonl, to which a resume truncates
+  Prefix curve;                      ///< of curve.jsonl, to which a resume truncates
+  std::string pairing = "adjacent";  ///< how the network pairs channels (Model::pairing)
 };
 
 struct Checkpoint {
@@ -49,6 +51,12 @@ void save_checkpoint(const std::filesystem::path& folder, const std::string& id,
 std::optional<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                           const std::string& id,
                                           const std::function<void(const std::string&)>& say);
+
+/// Throws a data error that names both where `metadata`, of the weights in `path`, says another
+/// pairing than that of a network that pairs channels (Model::pairing). Files that say none, such
+/// as those of other programs, are taken as adjacent.
+void check_pairing(const std::map<std::string, std::string>& metadata, const std::string& pairing,
+                   const std::filesystem::path& path);
 
 /// Whether every number of every tensor is finite.
 bool all_finite(const std::vector<NamedTensor>& tensors);

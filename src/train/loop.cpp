@@ -83,6 +83,7 @@ void CellLoop::restore() {
     state_ = {};
     if (config_.train.init_from) load_initial_weights();
   }
+  if (!pairing().empty()) state_.pairing = pairing();
   unsaved_ = !checkpoint;
   watch_.restore(state_.diverged_run, state_.diverged_step);
   publish();
@@ -98,6 +99,7 @@ void CellLoop::restore() {
 void CellLoop::load_initial_weights() {
   TensorFile file = read_safetensors(*config_.train.init_from);
   std::erase_if(file.tensors, [](const NamedTensor& t) { return t.name.starts_with(kMomentum); });
+  check_pairing(file.metadata, pairing(), *config_.train.init_from);
   const std::vector<std::string> missing = trainer_.load(file.tensors);
   if (!missing.empty() && config_.train.init_missing == InitMissing::error)
     fail(ErrorKind::usage, "[train.init_from] ", *config_.train.init_from,

@@ -31,6 +31,8 @@ class CellLoop {
 
   void restore();
   void load_initial_weights();
+  /// Of the network's channels; empty where it pairs none.
+  std::string pairing() const { return job_.model == nullptr ? "" : job_.model->pairing(); }
   bool ended() const;
   bool epoch_is_due() const;
   void step();

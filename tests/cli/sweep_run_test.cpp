@@ -351,3 +351,35 @@ TEST_CASE("max-lr bisects by ordinary cells, goes on where it stopped, and says 
   CHECK(word.code == 2);
   CHECK(word.err.find("--ratio takes a number above 0") != std::string::npos);
 }
+
+TEST_CASE("weights of another pairing of channels are refused by both names") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> small{
+      "--config", "smoke.json",         "--set", "norm=mrsnorm",
+      "--set",    "train.max_steps=2",  "--set", "data.train_limit=64",
+      "--set",    "data.test_limit=50", "--set", "norm.pairing=half"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> line = small;
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+  };
+  const fs::path out = folder / "half";
+  const ProcessResult first = run(with({"--out", out.string()}));
+  INFO(first.err);
+  REQUIRE(first.code == 0);
+  const fs::path cell = cell_folders(out).at(0);
+  CHECK(cell.filename().string().find("pairing") == std::string::npos);  // no axis
+  const std::string weights = (cell / "last.safetensors").string();
+  CHECK(run({"eval", weights}).code == 0);
+  const ProcessResult eval = run({"eval", weights, "--set", "norm.pairing=adjacent"});
+  CHECK(eval.code == 3);
+  CHECK(eval.err.find("pairs channels as half, this network as adjacent") != std::string::npos);
+  CHECK(run(with({"--out", (folder / "same").string(), "--set", "train.init_from=" + weights}))
+            .code == 0);
+  std::vector<std::string> other =
+      with({"--out", (folder / "other").string(), "--set", "train.init_from=" + weights});
+  other[11] = "norm.pairing=random:1";
+  const ProcessResult refused = run(other);
+  CHECK(refused.code == 6);
+  CHECK(refused.err.find("pairs channels as half, this network as random:1") != std::string::npos);
+}
