@@ -180,6 +180,31 @@ TEST_CASE("other norms give the statistic they divide by, or none") {
   CHECK(std::isnan(odd.phasor_grad));
 }
 
+TEST_CASE("every scale-invariant norm says what it divides by") {
+  int count = 0;
+  for (const NormSpec& spec : norm_specs()) {
+    if (!spec.properties.scale_invariant) continue;
+    CAPTURE(spec.name);
+    ++count;
+    std::vector<std::pair<std::string, NormValue>> values;
+    for (const NormKey& key : spec.keys) values.emplace_back(key.name, key.standard);
+    NormBuilder builder("layer", 4, /*eps=*/0, /*gamma_init=*/1, /*affine=*/false, values);
+    const auto norm = spec.make(builder);
+    const std::vector<double> x = {1, 3, 0, 4, -2, 5, 1, 1},
+                              half = {0.5, 1.5, 0, 2, -1, 2.5, 0.5, 0.5};
+    const auto statistic_of = [&](const std::vector<double>& rows) {
+      Tape tape(DType::float64);
+      Var statistic;
+      norm->forward(NormContext({}, true, &statistic), tape.leaf(Tensor({2, 1, 4}, rows)));
+      REQUIRE(statistic.defined());
+      return statistic.value().values();
+    };
+    const std::vector<double> whole = statistic_of(x), halved = statistic_of(half);
+    for (std::size_t i = 0; i < whole.size(); ++i) CHECK(halved[i] == Approx(whole[i] / 2));
+  }
+  CHECK(count >= 10);
+}
+
 TEST_CASE("numbers that are not finite stay visible") {
   const double nan = std::nan("");
   const NormDiagnostics d = observe("rmsnorm", 2, 0, {1, 1, nan, 1}, {1, 1});
