@@ -24,7 +24,8 @@ namespace phasor {
 inline constexpr Index kDiagnosticImages = 8;
 
 /// One norm layer. x is its input, out = norm(x), y what the layer gives: the ReLU of out, or of
-/// out + shortcut; a row is what is normalised together, a phasor an adjacent pair of channels.
+/// out + shortcut; a row is what is normalised together, a phasor two channels as the norm pairs
+/// them (norm.pairing; neighbours where it pairs none).
 struct NormDiagnostics {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 

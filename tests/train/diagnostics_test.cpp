@@ -23,13 +23,16 @@ namespace {
 /// A 1x1 convolution, a norm over its channels, and a ReLU.
 class OneNorm final : public Model {
  public:
-  OneNorm(const std::string& norm, Index channels, double eps, bool relu) : relu_(relu) {
+  OneNorm(const std::string& norm, Index channels, double eps, bool relu,
+          const std::string& pairing)
+      : relu_(relu) {
     ModelBuilder builder(*this);
     const Extent extent{1, 1, channels};
     conv_ = std::make_unique<Conv2d>(builder, "conv", extent, channels, 1, 1, false);
     NormFactory factory;
     factory.spec = &find_norm(norm);
     factory.eps = eps;
+    factory.pairing = pairing;
     norm_ = std::make_unique<NormLayer>(builder, "norm", factory, extent);
   }
   Var forward(const ForwardContext& context, const Var& images) const override {
@@ -46,8 +49,8 @@ class OneNorm final : public Model {
 /// is the identity and the loss the sum of what the layer gives.
 NormDiagnostics observe(const std::string& norm, Index channels, double eps,
                         const std::vector<double>& rows, const std::vector<double>& gains,
-                        bool relu = true) {
-  const OneNorm model(norm, channels, eps, relu);
+                        bool relu = true, const std::string& pairing = "adjacent") {
+  const OneNorm model(norm, channels, eps, relu, pairing);
   Tape tape(DType::float64);
   Tensor identity({1, 1, channels, channels}, DType::float64);
   for (Index c = 0; c < channels; ++c) identity.set(c * channels + c, 1);
@@ -143,6 +146,15 @@ TEST_CASE("the numbers of mrsnorm at eps 0 are those of the formulas") {
   const double c = 0, e = modulus(-2 / 2.5 + 0.6 * 2.4 / 5, -0.8 * 2.4 / 5);
   CHECK(d.phasor_grad == Approx((a + b + c + e) / 4));
   CHECK(d.phasor_grad_cov == Approx(((a - b) / (a + b) + 1) / 2));
+}
+
+TEST_CASE("phasors are those of the norm's pairing") {
+  const NormDiagnostics adjacent = observe("mrsnorm", 4, 0, {3, 4, 6, 8}, {1, -2});
+  const NormDiagnostics half = observe("mrsnorm", 4, 0, {3, 6, 4, 8}, {1, -2}, true, "half");
+  for (const auto& quantity : kNormQuantities) {
+    CAPTURE(quantity.name);
+    CHECK(half.*quantity.value == adjacent.*quantity.value);
+  }
 }
 
 TEST_CASE("a row dominated by eps gives less than twice what a row of zeros gives") {
