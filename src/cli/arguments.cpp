@@ -16,7 +16,7 @@ constexpr const char* kPositional = "positional-arguments";
 
 constexpr const char* kExitCodes = R"(Exit codes:
   0  every selected cell has a result (a diverged cell is a result)
-  1  a bug of this program           5  reading or writing failed
+  1  a bug of this program           5  reading, writing or memory failed
   2  command line or configuration   6  some cell failed
   3  data                            7  a check failed (verify, check-norm, compare)
   4  plugin                          8  stopped by --stop-after, state saved

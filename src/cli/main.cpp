@@ -2,6 +2,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/command.h"
@@ -40,7 +41,11 @@ int guarded_main(const std::vector<std::string>& args) {
                                                       : error.what());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
-    console.error(std::string("[memory] out of memory") + kBug + " if memory should suffice");
+    console.error("[memory] out of memory; a higher memory limit helps");
+    return static_cast<int>(ErrorKind::io);
+  } catch (const std::system_error& error) {  // a limit of threads, a folder that went away
+    console.error(std::string("[system] ") + error.what());
+    return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
     console.error(std::string("[internal] ") + error.what() + kBug);
   } catch (...) {

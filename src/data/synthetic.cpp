@@ -182,10 +182,11 @@ void write_dataset(const std::filesystem::path& folder, std::uint64_t seed, Inde
   if (!std::filesystem::is_directory(folder))
     fail(ErrorKind::io, "[make-data] cannot make the folder ", folder.string(), "; got ",
          error ? error.message() : "a file of that name");
-  PHASOR_CHECK(!std::filesystem::exists(folder / "train.bin", error) ||
-                   std::filesystem::exists(folder / "manifest.json", error),
-               "[make-data] ", folder.string(),
-               " holds a train.bin that make-data did not write; choose another folder");
+  const bool ours = std::filesystem::exists(folder / "manifest.json", error);
+  for (const char* name : {"train.bin", "test.bin"})
+    PHASOR_CHECK(ours || !std::filesystem::exists(folder / name, error), "[make-data] ",
+                 folder.string(), " holds a ", name,
+                 " that make-data did not write; choose another folder");
 
   Manifest manifest{.kind = "synthetic",
                     .train_records = train_records,

@@ -162,7 +162,8 @@ class Loader {
   Results load() {
     std::error_code ignored;
     if (!fs::is_directory(folder_.root, ignored)) {
-      fail(ErrorKind::usage, "[report] expected a results folder; got ", folder_.root.string());
+      fail(ErrorKind::usage, "[report] expected a results folder; got ", folder_.root.string(),
+           fs::exists(folder_.root, ignored) ? ", which is no folder" : ", which does not exist");
     }
     if (!fs::exists(folder_.sweep_file(), ignored) && !fs::is_directory(folder_.cells(), ignored)) {
       fail(ErrorKind::usage, "[report] ", folder_.root.string(),

@@ -1,9 +1,11 @@
 #include "sweep/results_folder.h"
 
+#include <algorithm>
 #include <map>
 #include <system_error>
 
 #include "config/json_text.h"
+#include "config/keys.h"
 #include "core/file.h"
 #include "sweep/claim.h"
 
@@ -38,25 +40,36 @@ std::optional<std::string> worker_in(const ResultsFolder& folder) {
   return std::nullopt;
 }
 
-/// Renames the folder to the first free <name>.old-<k>.
+/// The process works in `folder` or below it.
+bool works_in(const fs::path& folder) {
+  const fs::path here = fs::current_path();
+  return std::mismatch(folder.begin(), folder.end(), here.begin(), here.end()).first ==
+         folder.end();
+}
+
+/// Renames the folder to the first free <name>.old-<k>. A link stays, and leads to a new folder in
+/// the old one's place: it may say on which disk results are to lie.
 fs::path move_aside(const ResultsFolder& folder) {
   if (const auto holder = worker_in(folder)) {
     fail(ErrorKind::usage, "[results] --fresh moves a folder only when nobody works in it; got ",
          folder.root.string(), " held by ", *holder);
   }
+  const fs::path real = fs::canonical(folder.root);
+  PHASOR_CHECK(!works_in(real), "[results] --fresh cannot move the folder one works in; got ",
+               folder.root.string(), "; go elsewhere and name it");
   fs::path source = folder.root.lexically_normal();
   if (!source.has_filename()) source = source.parent_path();
-  PHASOR_CHECK(source != "." && source.filename() != "..",
-               "[results] --fresh cannot move the folder "
-               "one works in; got ",
-               folder.root.string(), "; go elsewhere and name it");
+  if (fs::is_symlink(source) || source.filename() == "..") source = real;
   for (int k = 1;; ++k) {
     fs::path target = source;
     target += concat(".old-", k);
     std::error_code error;
     if (fs::exists(fs::symlink_status(target, error))) continue;
     fs::rename(source, target, error);
-    if (!error) return target;
+    if (!error) {
+      make_folders(source);
+      return target;
+    }
     fail(ErrorKind::io, "[results] cannot move ", source.string(), " to ", target.string(),
          "; got ", error.message());
   }
@@ -70,9 +83,18 @@ fs::path move_aside(const ResultsFolder& folder) {
        "; take another --out, or --fresh to move it aside", text);
 }
 
+/// Where `key` is an axis of the sweep there: how to add a value to it.
+std::string axis_hint(const json& there, const std::string& key) {
+  const std::string axis = shorten_key(key);
+  const json::json_pointer place("/configuration/sweep/" + axis);
+  if (!there.contains(place)) return "";
+  return concat("; an axis there: to add values, --set sweep.", axis, "=[...]");
+}
+
 void refuse_other(const ResultsFolder& folder, const json& there, const json& here) {
   if (there.contains("result")) {
-    const std::vector<std::string> lines = differences(there["result"], here["result"]);
+    std::vector<std::string> lines = differences(there["result"], here["result"]);
+    for (std::string& line : lines) line += axis_hint(there, line.substr(0, line.find(':')));
     if (!lines.empty()) refuse(folder, "configuration", lines);
   }
   if (!there.contains("digests") || !there["digests"].is_object()) return;

@@ -50,8 +50,7 @@ class Scheduler {
   SweepOutcome run() {
     observer_.on_begin({queue_.begin(), queue_.end()}, outcome_.finished);
     std::vector<std::thread> workers;
-    working_ = jobs_;
-    for (int job = 0; job < jobs_; ++job) workers.emplace_back([this] { work(); });
+    start(workers);
     {
       std::unique_lock lock(mutex_);
       while (working_ > 0) {
@@ -73,6 +72,22 @@ class Scheduler {
     Claim claim;
     int threads;
   };
+
+  /// Starts as many of the jobs as the system has threads for.
+  void start(std::vector<std::thread>& workers) {
+    workers.reserve(static_cast<std::size_t>(jobs_));
+    const std::lock_guard lock(mutex_);
+    for (; working_ < jobs_; ++working_) {
+      try {
+        workers.emplace_back([this] { work(); });
+      } catch (const std::exception& error) {  // of the system, or no memory
+        const std::string text = concat("[sweep] cannot start a thread; got ", error.what());
+        if (workers.empty()) fail(ErrorKind::io, text, "; a higher memory or process limit helps");
+        observer_.on_notice(concat(text, "; going on with ", working_, " jobs"));
+        return;
+      }
+    }
+  }
 
   /// Says, once, why nothing seems to happen: a step of a large network takes seconds.
   void tell_stopping() {

@@ -131,6 +131,16 @@ TEST_CASE("data that is missing is exit 3") {
   CHECK_FALSE(fs::exists(folder / "out"));
 }
 
+TEST_CASE("a results folder that is none is exit 2 and says why") {
+  const TemporaryFolder folder;
+  const std::string absent = (folder / "absent").string(), file = (folder / "file").string();
+  write_text(file, "");
+  check_usage({"report", absent}, absent + ", which does not exist");
+  check_usage({"compare", absent, absent}, absent + ", which does not exist");
+  check_usage({"report", file}, file + ", which is no folder");
+  check_usage({"report", folder.path().string()}, "holds neither sweep.json nor cells");
+}
+
 TEST_CASE("norms, describe and schema are valid JSON where asked") {
   const auto norms = nlohmann::json::parse(run({"norms", "--json"}).out);
   CHECK(norms.size() >= 4);

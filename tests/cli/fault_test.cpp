@@ -60,7 +60,7 @@ TEST_CASE("B51: an --out that cannot be is exit 5 and names the path") {
   CHECK(run(tiny("/proc/phasor-out")).code == 5);
 }
 
-TEST_CASE("a read-only folder is exit 5") {
+TEST_CASE("B51: a read-only folder is exit 5") {
   const TemporaryFolder folder;
   const fs::path out = folder / "out";
   fs::create_directory(out);
@@ -69,6 +69,32 @@ TEST_CASE("a read-only folder is exit 5") {
   CAPTURE(result.err);
   CHECK(result.code == 5);
   CHECK(has(result.err, "Permission denied"));
+}
+
+TEST_CASE(
+    "B51: a memory limit is said, fails no more than it must, and leaves a folder to continue") {
+#ifdef PHASOR_SANITIZED
+  MESSAGE("skipped: sanitizers need all addresses");
+#else
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  std::vector<std::string> args = tiny(out);
+  args.insert(args.end(), {"--jobs", "1", "--threads", "1"});
+  for (const rlim_t megabytes : {24, 40, 80, 120, 140, 160}) {
+    const ProcessResult result = run(args, {.before_exec = [&] {
+                                       const rlimit limit{megabytes << 20, megabytes << 20};
+                                       ::setrlimit(RLIMIT_AS, &limit);
+                                     }});
+    CAPTURE(megabytes);
+    CAPTURE(result.err);
+    if (result.code == 127) continue;  // not even the libraries fit
+    CHECK((result.code == 0 || result.code == 5 || result.code == 6));
+    if (megabytes <= 80) CHECK(result.code != 0);
+    if (result.code != 0) CHECK(has(result.err, "emory"));
+    CHECK_FALSE(has(result.err, "bug"));
+  }
+  CHECK(run(args).code == 0);
+#endif
 }
 
 TEST_CASE("B45: a cell whose folder cannot be used fails alone, is named, and is run again later") {
@@ -88,7 +114,7 @@ TEST_CASE("B45: a cell whose folder cannot be used fails alone, is named, and is
   CHECK(run(tiny(out)).code == 0);
 }
 
-TEST_CASE("a results folder that is removed under a running sweep is exit 5") {
+TEST_CASE("B51: a results folder that is removed under a running sweep is exit 5") {
   const TemporaryFolder folder;
   const fs::path out = folder / "out";
   std::vector<std::string> args = tiny(out);
@@ -158,4 +184,21 @@ TEST_CASE(
   CHECK(refused.code == 2);
   CHECK(has(refused.err, "cannot move the folder one works in"));
   CHECK(fs::exists(folder / "sweep.json"));
+}
+
+TEST_CASE("--fresh through a link moves the folder, and the link leads to the new one") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "real");
+  fs::create_directory_symlink(folder / "real", folder / "link");
+  std::vector<std::string> args = tiny(folder / "link");
+  REQUIRE(run(args).code == 0);
+  const std::string old = read_text(folder / "real/sweep.json");
+  args.insert(args.end(), {"--fresh", "--set", "train.momentum=0.8"});
+  const ProcessResult result = run(args);
+  CAPTURE(result.err);
+  CHECK(result.code == 0);
+  CHECK(has(result.err, (folder / "real.old-1").string()));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(read_text(folder / "real.old-1/sweep.json") == old);
+  CHECK(json::parse(read_text(folder / "real/sweep.json"))["result"]["train"]["momentum"] == 0.8);
 }

@@ -110,6 +110,10 @@ TEST_CASE("B46: finished cells never run again; a deleted one runs alone") {
     CHECK(other.code == 2);
     CHECK(other.err.find("train.momentum: 0.9 there, 0.8 here") != std::string::npos);
     CHECK(read_text(cells[2] / "curve.json") == before);
+    const ProcessResult lr = run({"--config", config, "--out", out.string(), "--set", "lr=0.3"});
+    CHECK(lr.code == 2);
+    CHECK(lr.err.find("train.lr: 0.1 there, 0.3 here; an axis there: to add values, --set "
+                      "sweep.lr=[...]") != std::string::npos);
     CHECK(run({"--config", config, "--out", out.string(), "--set", "train.momentum=0.8", "--fresh"})
               .code == 0);
     CHECK(fs::exists(folder / "out.old-1/sweep.json"));

@@ -272,11 +272,14 @@ TEST_CASE("a set that make-data wrote opens as synthetic only, and damage is see
 }
 
 TEST_CASE("make-data leaves a foreign data set alone") {
+  for (const char* name : {"train.bin", "test.bin"}) {
+    const Folder folder;
+    folder.write(name, std::string("precious"));
+    CHECK(holds(error_of([&] { write_dataset(folder.path(), 0, 100, 100); }),
+                std::string("holds a ") + name + " that make-data did not write"));
+    CHECK(read_file(folder.path() / name) == "precious");
+  }
   const Folder folder;
-  folder.write("train.bin", std::string("precious"));
-  CHECK(holds(error_of([&] { write_dataset(folder.path(), 0, 100, 100); }),
-              "holds a train.bin that make-data did not write"));
-  CHECK(read_file(folder.path() / "train.bin") == "precious");
   folder.write("file", std::string());
   CHECK(holds(error_of([&] { write_dataset(folder.path() / "file", 0, 100, 100); }),
               "5: [make-data]"));
