@@ -39,11 +39,16 @@ class Faulty final : public Norm {
 #elif defined PHASOR_FAULT_hang
     for (volatile int turn = 0;;) turn = turn + 1;
 #endif
+#if defined PHASOR_FAULT_train
+    throws_ = builder.number("throws") != 0;
+#endif
     gamma_ = builder.parameter("weight", {builder.channels()}, builder.gamma_init());
   }
 
   Var forward(const NormContext& context, const Var& x) const override {
-#if defined PHASOR_FAULT_forward
+#if defined PHASOR_FAULT_train
+    if (throws_) throw std::runtime_error("thrown on purpose");
+#elif defined PHASOR_FAULT_forward
     *nowhere = 1;
 #elif defined PHASOR_FAULT_shape
     return mean(x, {2});
@@ -59,6 +64,9 @@ class Faulty final : public Norm {
 
  private:
   int gamma_ = 0;
+#if defined PHASOR_FAULT_train
+  bool throws_ = false;  ///< in forward; off at its default, with which plugins are checked
+#endif
 };
 
 }  // namespace
@@ -76,6 +84,9 @@ NormSpec norm_spec() {
 #endif
   spec.help = "a gain";
   spec.formula = "gamma x";
+#if defined PHASOR_FAULT_train
+  spec.keys = {{.name = "throws", .standard = 0.0, .help = "1 throws in training"}};
+#endif
   spec.make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
     return std::make_unique<Faulty>(builder);
   };

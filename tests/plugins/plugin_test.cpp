@@ -139,6 +139,36 @@ TEST_CASE("a plugin trains, and its file is part of the cell's identity") {
   CHECK(run({"eval", checkpoint.string()}).code == 2);
 }
 
+TEST_CASE(
+    "B45: a cell whose norm throws is exit 6, named with its error; the others have results") {
+  const TemporaryFolder folder;
+  json config = json::parse(small_config("[\"" + plugin("fault_train") + "\"]"));
+  config["norm"] = json::object();
+  config["sweep"] = {
+      {"norm",
+       {{{"name", "faulty"}, {"throws", 0}}, {{"name", "faulty"}, {"throws", 1}}, "mrsnorm"}},
+      {"lr", {0.01, 0.1}}};
+  write_text(folder / "c.json", config.dump());
+  for (const bool again : {false, true}) {
+    const ProcessResult result = train(folder / "out", folder / "c.json", "");
+    CAPTURE(again);
+    CAPTURE(result.err);
+    CHECK(result.code == 6);
+    CHECK(has(result.err, "4 cells have a result, 2 failed"));
+    int failed = 0, done = 0;
+    for (const auto& entry : fs::directory_iterator(folder / "out" / "cells")) {
+      const json cell = json::parse(read_text(entry.path() / "cell.json"));
+      done += cell["state"] == "done";
+      if (cell["state"] != "failed") continue;
+      ++failed;
+      CHECK(has(cell["error"].get<std::string>(), "thrown on purpose"));
+      CHECK(has(result.err, cell["id"].get<std::string>() + " failed"));
+    }
+    CHECK(failed == 2);
+    CHECK(done == 4);
+  }
+}
+
 TEST_CASE("a built-in norm keeps its cell's identity beside a plugin") {
   const TemporaryFolder folder;
   write_text(folder / "one.json", small_config("[]"));
