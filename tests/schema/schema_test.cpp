@@ -1,5 +1,7 @@
 // The files of a sweep against the published JSON Schemas, by a validator that is not ours.
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -65,4 +67,59 @@ TEST_CASE("the files of a sweep, with diagnostics and without, keep to their sch
     break;
   }
   CHECK(validate(out) == 1);
+}
+
+TEST_CASE(
+    "B48: files of cells that failed, were interrupted, killed or blew up keep to the schemas") {
+  const TemporaryFolder folder;
+  const auto sweep = [&](const char* out, const char* lr, int steps) {
+    return std::vector<std::string>{"--config", "smoke.json",
+                                    "--out",    (folder / out).string(),
+                                    "--set",    "data.train_limit=64",
+                                    "--set",    "data.test_limit=64",
+                                    "--set",    "train.epochs=1000",
+                                    "--set",    "train.max_steps=" + std::to_string(steps),
+                                    "--set",    std::string("lr=") + lr,
+                                    "--jobs",   "1"};
+  };
+  constexpr int kLong = 2000;
+  const ProcessOptions small_files{.before_exec = [] {
+    const rlimit limit{100'000, 100'000};  // above every JSON file, below a checkpoint
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }};
+  CHECK(run(sweep("failed", "0.1", 2), small_files).code == 5);
+  std::vector<std::string> blown = sweep("nonfinite", "1e6", 4);
+  blown.insert(blown.end(), {"--set", "norm=none"});
+  CHECK(run(blown).code == 0);
+  for (const int number : {SIGINT, SIGKILL}) {
+    const char* out = number == SIGINT ? "interrupted" : "running";
+    Process process(sweep(out, "0.1", kLong));
+    REQUIRE(wait_until(
+        [&] {
+          std::error_code error;
+          for (const auto& cell : fs::directory_iterator(folder / out / "cells", error)) {
+            if (fs::exists(cell.path() / "curve.jsonl")) return true;
+          }
+          return false;
+        },
+        60));
+    process.signal(number);
+    CHECK(process.wait().code == 128 + number);
+  }
+  for (const std::string state : {"failed", "nonfinite", "interrupted", "running"}) {
+    CAPTURE(state);
+    int seen = 0;
+    for (const auto& cell : fs::directory_iterator(folder / state / "cells")) {
+      const json document = json::parse(read_text(cell.path() / "cell.json"));
+      seen += document["state"] == state ||
+              (document["state"] == "done" && document["result"]["verdict"]["kind"] == state);
+    }
+    CHECK(seen >= 1);
+    const int code = validate(folder / state);
+    if (code == 77) {
+      MESSAGE("skipped: python3 with the module jsonschema is not here");
+      return;
+    }
+    CHECK(code == 0);
+  }
 }
