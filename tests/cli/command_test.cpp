@@ -1,6 +1,9 @@
 // Arguments, exit codes and the commands that train nothing.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -168,6 +171,32 @@ TEST_CASE("B51: /dev/full as stdout is exit 5 with the cause") {
   const ProcessResult result = run({"norms"}, {.stdout_file = "/dev/full"});
   CHECK(result.code == 5);
   CHECK(has(result.err, "No space left"));
+}
+
+TEST_CASE("B56: messages on a terminal are coloured, with NO_COLOR they are not") {
+  const auto shown = [](bool no_color) {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(terminal >= 0);
+    REQUIRE((::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0));
+    const int screen = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(screen >= 0);
+    CHECK(run({"raport"}, {.before_exec =
+                               [&] {
+                                 ::setenv("TERM", "xterm", 1);
+                                 no_color ? ::setenv("NO_COLOR", "1", 1) : ::unsetenv("NO_COLOR");
+                                 ::dup2(screen, STDERR_FILENO);
+                               }})
+              .code == 2);
+    ::close(screen);
+    std::string text(4096, '\0');
+    const ssize_t size = ::read(terminal, text.data(), text.size());
+    ::close(terminal);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    CHECK(has(text, "did you mean report?"));
+    return text;
+  };
+  CHECK(has(shown(false), "\033["));
+  CHECK_FALSE(has(shown(true), "\033["));
 }
 
 TEST_CASE("make-data writes what --data reads back as synthetic") {
