@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# As a user: install, move, and add one norm by each of the three routes with exactly one new file.
+# B64, as a user: install, move, and add one norm by each of the three routes with exactly one new file.
 #
 # The build under test: PHASOR_SOURCE_DIR, PHASOR_BINARY_DIR; its settings: PHASOR_GENERATOR,
 # PHASOR_CXX, PHASOR_CXX_FLAGS, PHASOR_BUILD_TYPE, PHASOR_SANITIZE.
