@@ -38,6 +38,7 @@ struct NormProperties {
   bool needs_even_channels = false;
   /// Statistics mix samples in training, so that a step is one micro-batch; evaluation may not.
   bool batch_statistics = false;
+  bool narrow_statistic = false;  ///< the fused pair heeds FusedShape::precision
 };
 
 /// What a layer tells the norm it makes, and takes from it: the declared parameters.
@@ -129,11 +130,24 @@ class NormContext {
   BufferSink* sink_;
 };
 
+/// The number type in which the statistic of a row is computed (norm.stat_dtype).
+enum class StatisticType : std::uint8_t { float32, float16, bfloat16 };
+
+/// How a statistic is computed: the definition and its fast kernels, or, for experiments on
+/// numerics, every partial result rounded to a type, with or without the rescue of rows that leave
+/// its range (norm.rescue).
+struct StatisticPrecision {
+  StatisticType type = StatisticType::float32;
+  bool rescue = true;
+  bool is_standard() const { return type == StatisticType::float32 && rescue; }
+};
+
 /// What a fused pair works on: `rows` x `positions` x `channels` numbers, contiguous.
 struct FusedShape {
   Index rows, positions, channels;
   bool relu;
   kernels::KernelSet kernels;
+  StatisticPrecision precision = {};  ///< standard, unless the norm declares narrow_statistic
 };
 struct FusedForward {
   const float* x;

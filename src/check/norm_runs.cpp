@@ -81,7 +81,8 @@ FusedPass::FusedPass(const Norm& norm, const NormCase& norm_case, kernels::Kerne
       skip_(norm_case.skip),
       dy_(norm_case.dy),
       out_(tensor_shape_, DType::float32) {
-  shape_ = {tensor_shape_[0], tensor_shape_[1], tensor_shape_[2], norm_case.relu, set};
+  shape_ = {tensor_shape_[0],   tensor_shape_[1], tensor_shape_[2], norm_case.relu, set,
+            norm_case.precision};
   statistics_ = Tensor({pair_.saved_size(shape_)}, DType::float32);
   for (const Tensor& parameter : norm_case.parameters) {
     parameters_.emplace_back(parameter);

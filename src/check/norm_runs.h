@@ -31,7 +31,8 @@ struct NormCase {
   std::vector<Tensor> parameters;  ///< in the order of declaration
   Tensor skip;                     ///< like x; empty: none
   bool relu = false;
-  Tensor dy;  ///< like x
+  Tensor dy;                          ///< like x
+  StatisticPrecision precision = {};  ///< of a fused pair
 };
 
 /// What comes out.

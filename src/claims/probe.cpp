@@ -62,7 +62,14 @@ Matrix Probe::jacobian(const Numbers& row) const {
 }
 
 Numbers Probe::forward_float32(const Numbers& x) const {
-  return check::run_float(*norm_.norm, make_case(x, Numbers(x.size())), kernels::default_set()).out;
+  return run_float32(x, Numbers(x.size())).out;
+}
+
+check::NormResult Probe::run_float32(const Numbers& x, const Numbers& dy,
+                                     const StatisticPrecision& precision) const {
+  check::NormCase norm_case = make_case(x, dy);
+  norm_case.precision = precision;
+  return check::run_float(*norm_.norm, norm_case, kernels::default_set());
 }
 
 namespace {

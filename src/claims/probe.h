@@ -25,6 +25,9 @@ class Probe {
   Matrix jacobian(const Numbers& row) const;
   /// In float32, by the kernels that train.
   Numbers forward_float32(const Numbers& x) const;
+  /// The same, forward and backward for dL/dout = dy, with norm.stat_dtype and norm.rescue.
+  check::NormResult run_float32(const Numbers& x, const Numbers& dy,
+                                const StatisticPrecision& precision = {}) const;
 
  private:
   check::NormCase make_case(const Numbers& x, const Numbers& dy) const;

@@ -7,6 +7,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "config/json_text.h"
+#include "config/keys.h"
 #include "norms/contract/registry.h"
 #include "sweep/engine.h"
 #include "sweep/plan.h"
@@ -26,6 +27,13 @@ json layer_document(const LayerInfo& layer) {
           {"macs", layer.macs}};
 }
 
+/// How the statistic is computed; empty where by the definition.
+std::string statistic_text(const Config& cell) {
+  if (cell.norm.stat_dtype == StatDType::float32 && cell.norm.rescue) return {};
+  return ", statistic in emulated " + get_value(cell, "norm.stat_dtype").get<std::string>() +
+         (cell.norm.rescue ? " with" : " without") + " rescue";
+}
+
 json network_document(const PlannedCell& cell) {
   const Model& model = *cell.model;
   const NormSpec& spec = find_norm(cell.config.norm.name);
@@ -33,7 +41,12 @@ json network_document(const PlannedCell& cell) {
   for (const LayerInfo& layer : model.layers()) layers.push_back(layer_document(layer));
   const Index norm = model.parameter_count(ParameterRole::norm);
   return {{"arch", cell.config.model.arch},
-          {"norm", {{"name", spec.name}, {"formula", spec.formula}, {"eps", cell.config.norm.eps}}},
+          {"norm",
+           {{"name", spec.name},
+            {"formula", spec.formula},
+            {"eps", cell.config.norm.eps},
+            {"stat_dtype", get_value(cell.config, "norm.stat_dtype")},
+            {"rescue", cell.config.norm.rescue}}},
           {"layers", std::move(layers)},
           {"parameters",
            {{"total", model.parameter_count()},
@@ -54,8 +67,8 @@ std::string network_text(const PlannedCell& cell) {
   }
   const Index norm = model.parameter_count(ParameterRole::norm);
   return cell.config.model.arch + " with " + spec.name + "\n" + spec.name + ": " + spec.formula +
-         ", eps = " + number_text(cell.config.norm.eps) + "\n\n" + align_columns(rows) + "\n" +
-         grouped(static_cast<double>(model.parameter_count())) +
+         ", eps = " + number_text(cell.config.norm.eps) + statistic_text(cell.config) + "\n\n" +
+         align_columns(rows) + "\n" + grouped(static_cast<double>(model.parameter_count())) +
          " parameters: " + grouped(static_cast<double>(model.parameter_count() - norm)) +
          " of convolutions and head, " + grouped(static_cast<double>(norm)) + " of norms\n" +
          fixed(model.training_flops() / 1e9, 4) + " GFLOP to train on one image; " +

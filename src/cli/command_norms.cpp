@@ -61,7 +61,8 @@ json norm_document(const NormSpec& spec) {
             {"shift_invariant", p.shift_invariant},
             {"phase_preserving", p.phase_preserving},
             {"needs_even_channels", p.needs_even_channels},
-            {"batch_statistics", p.batch_statistics}}}};
+            {"batch_statistics", p.batch_statistics},
+            {"narrow_statistic", p.narrow_statistic}}}};
 }
 
 std::string norm_text(const NormSpec& spec) {
@@ -76,6 +77,7 @@ std::string norm_text(const NormSpec& spec) {
   say(p.phase_preserving, "phase preserving");
   say(p.needs_even_channels, "pairs channels (norm.pairing), so their number must be even");
   say(p.batch_statistics, "uses batch statistics");
+  say(p.narrow_statistic, "takes norm.stat_dtype and norm.rescue");
   std::string learns;
   double units = 0;
   for (const Units& parameter : units_of(spec)) {

@@ -48,6 +48,18 @@ bool convert_param(const NormParam& param, Scalar& value) {
   return true;
 }
 
+/// For what has no emulated statistic: `user`, e.g. "the norm none".
+void refuse_emulated_statistic(const Config& cell, const std::string& user, const Places& places,
+                               std::vector<std::string>& errors) {
+  static const Config standard;
+  for (const char* key : {"norm.stat_dtype", "norm.rescue"}) {
+    const json got = get_value(cell, key), only = get_value(standard, key);
+    if (got == only) continue;
+    errors.push_back(place(places, key) + ": " + user + " takes only " + write_json(only) +
+                     "; got " + write_json(got));
+  }
+}
+
 }  // namespace
 
 std::string unknown_norm(const std::string& name, const NormCatalog& catalog) {
@@ -66,6 +78,9 @@ void resolve_norm(Config& cell, const NormCatalog& catalog, const Places& places
   if (norm == nullptr) {
     errors.push_back(place(places, "norm.name") + ": " + unknown_norm(cell.norm.name, catalog));
     return;
+  }
+  if (!norm->narrow_statistic) {
+    refuse_emulated_statistic(cell, "the norm " + norm->name, places, errors);
   }
   std::vector<std::string> known;
   for (const Key& key : key_table()) {
@@ -112,6 +127,9 @@ void check_rules(const Config& cell, const Places& places, std::vector<std::stri
     errors.push_back(place(places, "train.warmup_epochs") + ": expected at most train.epochs (" +
                      number_text(static_cast<double>(train.epochs)) + "); got " +
                      number_text(train.warmup_epochs));
+  }
+  if (train.dtype == FloatType::float64) {
+    refuse_emulated_statistic(cell, "train.dtype float64", places, errors);
   }
   constexpr double kSmallEps = 1e-8;
   if (train.dtype == FloatType::float32 && cell.norm.eps < kSmallEps) {

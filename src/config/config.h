@@ -18,6 +18,7 @@ enum class SampleOrder { shuffle, file };
 enum class ShortcutKind { projection, pad };
 enum class InitKind { kaiming_fan_out, pytorch };
 enum class NormAxes { channel, sample };
+enum class StatDType { float32, float16, bfloat16 };
 enum class ScheduleKind { constant, multistep, cosine };
 enum class FloatType { float32, float64 };
 enum class ConvChoice { automatic, direct, winograd };
@@ -59,6 +60,8 @@ struct NormConfig {
   double gamma_init = 1.0;
   bool affine = true;
   std::string pairing = "adjacent";
+  StatDType stat_dtype = StatDType::float32;
+  bool rescue = true;
   std::map<std::string, Scalar> params;    ///< Further keys of `norm`; complete in a cell.
   std::map<std::string, Scalar> defaults;  ///< Of those keys; complete in a cell.
 };

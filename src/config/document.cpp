@@ -212,7 +212,7 @@ std::string print_config(const ResolvedConfig& resolved) {
   for (const Key& key : key_table()) {
     if (key.path == "norm.name" && config.norm.name.empty()) continue;
     line(key.path, key.get(config));
-    if (key.path != "norm.affine") continue;
+    if (key.path != "norm.rescue") continue;  // the last of its section
     for (const auto& [name, value] : config.norm.params) {
       line(std::string(kNormPrefix) + name, scalar_to_json(value));
     }

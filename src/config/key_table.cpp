@@ -227,6 +227,14 @@ void add_norm(std::vector<Key>& t) {
           "Which channels a norm of phasors takes together: neighbours, i with i + C/2, or a "
           "permutation drawn for each number of channels.",
           section, &NormConfig::pairing)));
+  t.push_back(joined_later(row("norm.stat_dtype", one_of({"float32", "float16", "bfloat16"}),
+                               "Compute the statistic with every partial result rounded to this "
+                               "type (emulated, slower); gradients stay in float32.",
+                               section, &NormConfig::stat_dtype)));
+  t.push_back(joined_later(row("norm.rescue", any(),
+                               "Redo rows whose statistic leaves the range of its type, scaled by "
+                               "their maximum; false is plain arithmetic (emulated, slower).",
+                               section, &NormConfig::rescue)));
 }
 
 void add_train(std::vector<Key>& t) {

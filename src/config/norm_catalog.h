@@ -26,6 +26,7 @@ struct NormParam {
 struct NormEntry {
   std::string name;
   std::vector<NormParam> params;
+  bool narrow_statistic = false;  ///< Takes norm.stat_dtype and norm.rescue.
 };
 
 struct NormCatalog {

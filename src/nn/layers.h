@@ -64,6 +64,7 @@ class NormLayer {
   std::string name_;
   int number_;
   RowAxes axes_;
+  StatisticPrecision precision_;
   std::unique_ptr<Norm> norm_;
   std::vector<int> parameters_, buffers_;
   std::vector<Index> order_, inverse_;  // of channels as the norm pairs them; empty: as they are

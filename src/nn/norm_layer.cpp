@@ -80,7 +80,7 @@ class LayerSink final : public BufferSink {
 
 NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory& factory,
                      Extent extent)
-    : name_(std::move(name)), number_(-1), axes_(factory.axes) {
+    : name_(std::move(name)), number_(-1), axes_(factory.axes), precision_(factory.precision) {
   const NormSpec& spec = *factory.spec;
   PHASOR_CHECK(!spec.properties.needs_even_channels || extent.channels % 2 == 0, "[", name_, "] ",
                spec.name, " pairs adjacent channels, so their number must be even; got ",
@@ -93,6 +93,10 @@ NormLayer::NormLayer(ModelBuilder& builder, std::string name, const NormFactory&
     PHASOR_CHECK(factory.pairing == "adjacent", "[", name_, "] ", spec.name,
                  " pairs no channels, so norm.pairing must be adjacent; got ", factory.pairing);
   }
+  PHASOR_CHECK(precision_.is_standard() || spec.properties.narrow_statistic, "[", name_, "] ",
+               spec.name,
+               " has no emulated statistic: norm.stat_dtype must be float32 and "
+               "norm.rescue true");
   NormBuilder parts(name_, extent.channels, factory.eps, factory.gamma_init, factory.affine,
                     factory.values);
   norm_ = spec.make(parts);
@@ -141,12 +145,18 @@ Var NormLayer::apply(const ForwardContext& context, const Var& x, const Var& ski
   const FusedPair* pair = context.composed || tape.dtype() != DType::float32 || !buffers_.empty()
                               ? nullptr
                               : norm_->fused();
+  PHASOR_CHECK(pair != nullptr || precision_.is_standard(), "[", name_,
+               "] norm.stat_dtype and norm.rescue are of the fused float32 norms; use float32");
   if (pair == nullptr) return compose(context, x, skip, relu);
   const Shape& shape = x.shape();
   const Index pixels = shape[1] * shape[2];
   const bool by_channel = axes_ == RowAxes::channel;
-  const FusedShape fused{by_channel ? shape[0] * pixels : shape[0], by_channel ? 1 : pixels,
-                         shape[3], relu, tape.kernel_set()};
+  const FusedShape fused{by_channel ? shape[0] * pixels : shape[0],
+                         by_channel ? 1 : pixels,
+                         shape[3],
+                         relu,
+                         tape.kernel_set(),
+                         precision_};
   auto* statistics =
       tape.arena().allocate_array<float>(static_cast<std::size_t>(pair->saved_size(fused)));
   Var inputs[Node::kMaxInputs];

@@ -23,6 +23,7 @@ struct NormFactory {
   double gamma_init = 1.0;
   bool affine = true;
   std::string pairing = "adjacent";  ///< see pairing.h; only for norms that pair channels
+  StatisticPrecision precision = {};
   std::vector<std::pair<std::string, NormValue>> values;  ///< of the norm's own keys
 };
 

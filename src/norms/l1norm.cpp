@@ -42,7 +42,7 @@ NormSpec norm_spec() {
   return {.name = "l1norm",
           .help = "mean absolute value of each row, gain per channel",
           .formula = "gamma x / (mean|x| + eps)",
-          .properties = {.scale_invariant = true},
+          .properties = {.scale_invariant = true, .narrow_statistic = true},
           .keys = {},
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<L1Norm>(builder);

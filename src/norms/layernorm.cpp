@@ -47,14 +47,15 @@ class LayerNorm final : public Norm {
 }  // namespace
 
 NormSpec norm_spec() {
-  return {.name = "layernorm",
-          .help = "zero mean and unit variance of each row, gain and bias per channel",
-          .formula = "gamma (x - mean) / sqrt(var + eps) + beta",
-          .properties = {.scale_invariant = true, .shift_invariant = true},
-          .keys = {},
-          .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
-            return std::make_unique<LayerNorm>(builder);
-          }};
+  return {
+      .name = "layernorm",
+      .help = "zero mean and unit variance of each row, gain and bias per channel",
+      .formula = "gamma (x - mean) / sqrt(var + eps) + beta",
+      .properties = {.scale_invariant = true, .shift_invariant = true, .narrow_statistic = true},
+      .keys = {},
+      .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
+        return std::make_unique<LayerNorm>(builder);
+      }};
 }
 
 }  // namespace phasor::norms::layernorm

@@ -37,14 +37,15 @@ class LayerNormNoBias final : public Norm {
 }  // namespace
 
 NormSpec norm_spec() {
-  return {.name = "layernorm_nobias",
-          .help = "control: layernorm without bias",
-          .formula = "gamma (x - mean) / sqrt(var + eps)",
-          .properties = {.scale_invariant = true, .shift_invariant = true},
-          .keys = {},
-          .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
-            return std::make_unique<LayerNormNoBias>(builder);
-          }};
+  return {
+      .name = "layernorm_nobias",
+      .help = "control: layernorm without bias",
+      .formula = "gamma (x - mean) / sqrt(var + eps)",
+      .properties = {.scale_invariant = true, .shift_invariant = true, .narrow_statistic = true},
+      .keys = {},
+      .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
+        return std::make_unique<LayerNormNoBias>(builder);
+      }};
 }
 
 }  // namespace phasor::norms::layernorm_nobias

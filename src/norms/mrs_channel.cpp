@@ -43,7 +43,9 @@ NormSpec norm_spec() {
   return {.name = "mrs_channel",
           .help = "control: mean modulus of phasors, gain per channel",
           .formula = "gamma x / mean(sqrt(|z|^2 + eps))",
-          .properties = {.scale_invariant = true, .needs_even_channels = true},
+          .properties = {.scale_invariant = true,
+                         .needs_even_channels = true,
+                         .narrow_statistic = true},
           .keys = {},
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<MrsChannel>(builder);

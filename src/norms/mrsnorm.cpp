@@ -65,7 +65,8 @@ NormSpec norm_spec() {
           .formula = "gamma z / mean(sqrt(|z|^2 + eps))",
           .properties = {.scale_invariant = true,
                          .phase_preserving = true,
-                         .needs_even_channels = true},
+                         .needs_even_channels = true,
+                         .narrow_statistic = true},
           .keys = {},
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<MrsNorm>(builder);

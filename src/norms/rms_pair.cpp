@@ -49,7 +49,8 @@ NormSpec norm_spec() {
           .formula = "gamma z / sqrt(mean(x^2) + eps)",
           .properties = {.scale_invariant = true,
                          .phase_preserving = true,
-                         .needs_even_channels = true},
+                         .needs_even_channels = true,
+                         .narrow_statistic = true},
           .keys = {},
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<RmsPair>(builder);

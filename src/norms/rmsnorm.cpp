@@ -43,7 +43,7 @@ NormSpec norm_spec() {
   return {.name = "rmsnorm",
           .help = "root mean square of each row, gain per channel",
           .formula = "gamma x / sqrt(mean(x^2) + eps)",
-          .properties = {.scale_invariant = true, .phase_preserving = false},
+          .properties = {.scale_invariant = true, .narrow_statistic = true},
           .keys = {},
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<RmsNorm>(builder);

@@ -57,6 +57,18 @@ NormValue to_norm_value(const Scalar& value, const NormKey& key) {
   return std::visit([](const auto& v) { return NormValue(v); }, value);
 }
 
+StatisticType to_statistic_type(StatDType type) {
+  switch (type) {
+    case StatDType::float16:
+      return StatisticType::float16;
+    case StatDType::bfloat16:
+      return StatisticType::bfloat16;
+    case StatDType::float32:
+      break;
+  }
+  return StatisticType::float32;
+}
+
 kernels::ConvChoice to_conv(ConvChoice choice) {
   switch (choice) {
     case ConvChoice::direct:
@@ -90,7 +102,7 @@ kernels::KernelSet to_set(KernelChoice choice) {
 NormCatalog norm_catalog() {
   NormCatalog catalog;
   for (const NormSpec& spec : norm_specs()) {
-    NormEntry entry{spec.name, {}};
+    NormEntry entry{spec.name, {}, spec.properties.narrow_statistic};
     for (const NormKey& key : spec.keys) entry.params.push_back(to_param(key));
     catalog.norms.push_back(std::move(entry));
   }
@@ -108,6 +120,7 @@ std::shared_ptr<const Model> make_cell_model(const Config& cell) {
   factory.gamma_init = cell.norm.gamma_init;
   factory.affine = cell.norm.affine;
   factory.pairing = cell.norm.pairing;
+  factory.precision = {to_statistic_type(cell.norm.stat_dtype), cell.norm.rescue};
   for (const NormKey& key : spec.keys) {
     const auto found = cell.norm.params.find(key.name);
     factory.values.emplace_back(key.name, found == cell.norm.params.end()

@@ -8,6 +8,18 @@ Pointer at(Pointer const* parameters, int number) {
   return number == RowPair::kNone ? nullptr : parameters[number];
 }
 
+NumberFormat format_of(StatisticType type) {
+  switch (type) {
+    case StatisticType::float16:
+      return kFloat16;
+    case StatisticType::bfloat16:
+      return kBfloat16;
+    case StatisticType::float32:
+      break;
+  }
+  return kFloat32;
+}
+
 }  // namespace
 
 kernels::NormRows RowPair::rows_of(const FusedShape& shape) const {
@@ -22,30 +34,44 @@ kernels::NormRows RowPair::rows_of(const FusedShape& shape) const {
   return rows;
 }
 
-Index RowPair::saved_size(const FusedShape& shape) const { return 2 * shape.rows; }
+kernels::NarrowNorm RowPair::narrow_of(const FusedShape& shape) const {
+  return {rows_of(shape), format_of(shape.precision.type), shape.precision.rescue};
+}
+
+Index RowPair::saved_size(const FusedShape& shape) const {
+  return shape.rows * (shape.precision.is_standard() ? 2 : kernels::NarrowRow::kSaved);
+}
 
 void RowPair::forward(const FusedShape& shape, const FusedForward& args) const {
-  kernels::table<float>(shape.kernels)
-      .norm_forward(rows_of(shape), {.x = args.x,
-                                     .gain = at(args.parameters, form_.gain),
-                                     .bias = at(args.parameters, form_.bias),
-                                     .skip = args.skip,
-                                     .out = args.out,
-                                     .saved = args.saved});
+  const kernels::NormForward<float> rows{.x = args.x,
+                                         .gain = at(args.parameters, form_.gain),
+                                         .bias = at(args.parameters, form_.bias),
+                                         .skip = args.skip,
+                                         .out = args.out,
+                                         .saved = args.saved};
+  if (shape.precision.is_standard()) {
+    kernels::table<float>(shape.kernels).norm_forward(rows_of(shape), rows);
+  } else {
+    kernels::narrow_norm_forward(narrow_of(shape), rows);
+  }
 }
 
 void RowPair::backward(const FusedShape& shape, const FusedBackward& args) const {
-  kernels::table<float>(shape.kernels)
-      .norm_backward(rows_of(shape), {.x = args.x,
-                                      .gain = at(args.parameters, form_.gain),
-                                      .out = args.out,
-                                      .saved = args.saved,
-                                      .dy = args.dy,
-                                      .dx = args.dx,
-                                      .dskip = args.dskip,
-                                      .dgain = at(args.dparameters, form_.gain),
-                                      .dbias = at(args.dparameters, form_.bias),
-                                      .accumulate = args.accumulate});
+  const kernels::NormBackward<float> rows{.x = args.x,
+                                          .gain = at(args.parameters, form_.gain),
+                                          .out = args.out,
+                                          .saved = args.saved,
+                                          .dy = args.dy,
+                                          .dx = args.dx,
+                                          .dskip = args.dskip,
+                                          .dgain = at(args.dparameters, form_.gain),
+                                          .dbias = at(args.dparameters, form_.bias),
+                                          .accumulate = args.accumulate};
+  if (shape.precision.is_standard()) {
+    kernels::table<float>(shape.kernels).norm_backward(rows_of(shape), rows);
+  } else {
+    kernels::narrow_norm_backward(narrow_of(shape), rows);
+  }
 }
 
 }  // namespace phasor::norms

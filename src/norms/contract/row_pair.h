@@ -1,14 +1,14 @@
 // The fused pair of every norm of the form gain (x - mean) / statistic + bias.
 #pragma once
 
-#include "kernels/kernels.h"
+#include "kernels/narrow_norm.h"
 #include "phasor/norm.h"
 
 namespace phasor::norms {
 
 /// A fused pair over the row kernels of the table (kernels::Table::norm_forward and _backward),
 /// which hold to the formulas, the orders of summation and the rescue of extreme rows written
-/// there.
+/// there; at another precision than the standard one, over those of kernels/narrow_norm.h.
 class RowPair final : public FusedPair {
  public:
   static constexpr int kNone = -1;
@@ -29,6 +29,7 @@ class RowPair final : public FusedPair {
 
  private:
   kernels::NormRows rows_of(const FusedShape& shape) const;
+  kernels::NarrowNorm narrow_of(const FusedShape& shape) const;
 
   Form form_;
 };

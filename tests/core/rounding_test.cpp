@@ -1,18 +1,20 @@
 // The emulated formats, against every pattern of 16 bits.
-#include "claims/rounding.h"
+#include "core/rounding.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-using namespace phasor::claims;
+using namespace phasor;
 
 namespace {
 
 /// Every finite pattern is its own rounding, and everything between two neighbours goes to the
 /// nearer one, halves to the even pattern: with monotony that is the whole function.
-void check_all_patterns(double (*value_of)(std::uint16_t), Rounding round, int infinity) {
+void check_all_patterns(double (*value_of)(std::uint16_t), const NumberFormat& format,
+                        int infinity) {
+  const auto round = [&](double value) { return round_to(format, value); };
   int wrong = 0;
   for (int sign = 0; sign <= 0x8000; sign += 0x8000) {
     for (int bits = 0; bits < infinity; ++bits) {
@@ -39,11 +41,11 @@ void check_all_patterns(double (*value_of)(std::uint16_t), Rounding round, int i
 }  // namespace
 
 TEST_CASE("float16: all 65,536 patterns, and what lies between them") {
-  check_all_patterns(float16_from_bits, round_float16, 0x7C00);
+  check_all_patterns(float16_from_bits, kFloat16, 0x7C00);
 }
 
 TEST_CASE("bfloat16: all 65,536 patterns, and what lies between them") {
-  check_all_patterns(bfloat16_from_bits, round_bfloat16, 0x7F80);
+  check_all_patterns(bfloat16_from_bits, kBfloat16, 0x7F80);
 }
 
 TEST_CASE("float16: known values") {
@@ -52,28 +54,54 @@ TEST_CASE("float16: known values") {
   CHECK(float16_from_bits(0x0001) == 0x1p-24);
   CHECK(float16_from_bits(0xC000) == -2);
   CHECK(float16_from_bits(0x3555) == doctest::Approx(1.0 / 3).epsilon(3e-4));
-  CHECK(round_float16(65519.99) == 65504);
-  CHECK(std::isinf(round_float16(65520)));
-  CHECK(round_float16(-1e300) == -std::numeric_limits<double>::infinity());
-  CHECK(round_float16(0x1p-25) == 0);
-  CHECK(round_float16(0x1.8p-25) == 0x1p-24);
-  CHECK(round_float16(2049) == 2048);
-  CHECK(round_float16(2051) == 2052);
-  CHECK(round_float16(0.1) == 0.0999755859375);
+  CHECK(round_to(kFloat16, 65519.99) == 65504);
+  CHECK(std::isinf(round_to(kFloat16, 65520)));
+  CHECK(round_to(kFloat16, -1e300) == -std::numeric_limits<double>::infinity());
+  CHECK(round_to(kFloat16, 0x1p-25) == 0);
+  CHECK(round_to(kFloat16, 0x1.8p-25) == 0x1p-24);
+  CHECK(round_to(kFloat16, 2049) == 2048);
+  CHECK(round_to(kFloat16, 2051) == 2052);
+  CHECK(round_to(kFloat16, 0.1) == 0.0999755859375);
 }
 
 TEST_CASE("bfloat16: known values") {
   CHECK(bfloat16_from_bits(0x3F80) == 1);
   CHECK(bfloat16_from_bits(0x7F7F) == 0x1.FEp127);
-  CHECK(round_bfloat16(257) == 256);
-  CHECK(round_bfloat16(259) == 260);
-  CHECK(round_bfloat16(3.14159265) == 3.140625);
-  CHECK(std::isinf(round_bfloat16(0x1.FFp127)));
-  CHECK(round_bfloat16(0x1.FEFFFFp127) == 0x1.FEp127);
+  CHECK(round_to(kBfloat16, 257) == 256);
+  CHECK(round_to(kBfloat16, 259) == 260);
+  CHECK(round_to(kBfloat16, 3.14159265) == 3.140625);
+  CHECK(std::isinf(round_to(kBfloat16, 0x1.FFp127)));
+  CHECK(round_to(kBfloat16, 0x1.FEFFFFp127) == 0x1.FEp127);
+}
+
+TEST_CASE("float32: what the processor does, at every exponent") {
+  int wrong = 0;
+  for (int exponent = -160; exponent < 135; ++exponent)
+    for (int i = 0; i < 50; ++i) {
+      const double value = std::ldexp(1 + std::fmod(i * 0.6180339887498949, 1.0), exponent);
+      wrong += round_to(kFloat32, value) != static_cast<float>(value);
+      wrong += round_to(kFloat32, -value) != static_cast<float>(-value);
+      // Halfway between two numbers, and just beside.
+      const double tie = std::ldexp(2 * (8388608.0 + i) + 1, exponent);
+      for (const double near : {std::nextafter(tie, 0), tie, std::nextafter(tie, HUGE_VAL)})
+        wrong += round_to(kFloat32, near) != static_cast<float>(near);
+    }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("subnormal numbers: ties to even down to the last digit") {
+  CHECK(round_to(kFloat16, 0x1.8p-24) == 0x1p-23);  // 1.5 units: to 2
+  CHECK(round_to(kFloat16, 0x1.4p-23) == 0x1p-23);  // 2.5 units: to 2
+  CHECK(round_to(kFloat16, -0x1.4001p-23) == -0x1.8p-23);
+  CHECK(round_to(kFloat16, 0x1.FFAp-15) == 0x1.FF8p-15);  // 1023.25 units: to the largest one
+  CHECK(round_to(kFloat16, 0x1.FFCp-15) == 0x1p-14);      // 1023.5: to the least normal number
+  CHECK(round_to(kBfloat16, 0x1p-134) == 0);
+  CHECK(std::signbit(round_to(kBfloat16, -0x1p-134)));
+  CHECK(round_to(kBfloat16, 0x1.8p-134) == 0x1p-133);
 }
 
 TEST_CASE("arithmetic rounds every partial result") {
-  constexpr Arithmetic half{round_float16};
+  constexpr Arithmetic half{kFloat16};
   CHECK(half.add(2048, 1) == 2048);
   CHECK(half.add(2048, 3) == 2052);
   CHECK(half.subtract(1, 0x1p-12) == 1);
