@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kGradientLimit = 1e-6;  // double, analytic against differences
 constexpr double kFloatLimit = 1e-5;     // float32 against double, by norm
+constexpr double kNarrowLimit = 5e-2;    // bfloat16 has 8 digits
 constexpr double kCentredLimit = 1e-2;   // the same where a mean 2000 times larger was taken away
 
 /// One run of the kit on one norm.
@@ -41,6 +42,7 @@ class Kit {
     }
     guarded("properties", [&] { check_properties(); });
     guarded("huge rows", [&] { check_huge(); });
+    if (spec_.properties.narrow_statistic) guarded("narrow statistic", [&] { check_narrow(); });
     guarded("threads", [&] { check_threads(); });
     if (options_.training) guarded("training", [&] { check_training(); });
     return report_;
@@ -92,6 +94,7 @@ class Kit {
   void check_independence();
   void check_evaluation();
   void check_huge();
+  void check_narrow();
   void check_threads();
   void check_training();
 
@@ -458,6 +461,36 @@ void Kit::check_huge() {
     add("largest right rows", shape.str() + ", " + kernels::name_of(set),
         "at least " + short_number(options_.huge), short_number(largest), largest >= options_.huge);
   }
+}
+
+// The fused pair with norm.stat_dtype: close to the definition, and so on rows of any size where
+// they are rescued. In float32 it is the definition but for the order of its sums.
+void Kit::check_narrow() {
+  const struct {
+    const char* name;
+    StatisticPrecision precision;
+    double limit;
+  } modes[] = {{"float32, no rescue", {StatisticType::float32, false}, kFloatLimit},
+               {"float16", {StatisticType::float16, true}, kNarrowLimit},
+               {"float16, no rescue", {StatisticType::float16, false}, kNarrowLimit},
+               {"bfloat16", {StatisticType::bfloat16, true}, kNarrowLimit},
+               {"bfloat16, no rescue", {StatisticType::bfloat16, false}, kNarrowLimit}};
+  const Index channels = lengths_[lengths_.size() / 2];
+  const NormUnderTest norm = make(channels);
+  const auto set = kernels::KernelSet::reference;
+  for (const Shape& shape : {Shape{4, 1, channels}, Shape{2, 3, channels}})
+    for (const auto& mode : modes)
+      for (const double magnitude : {1.0, 1e25}) {
+        if (magnitude > 1 && !mode.precision.rescue) continue;
+        NormCase norm_case = make_case(norm, Rows::generic, shape, 67);
+        norm_case.precision = mode.precision;
+        for (Index i = 0; i < norm_case.x.size(); ++i)
+          norm_case.x.set(i, static_cast<float>(norm_case.x.at(i) * magnitude));
+        const NormResult exact = run_composed(*norm.norm, norm_case, DType::float64, set);
+        compare(std::string("statistic in ") + mode.name,
+                place(Rows::generic, shape) + ", x " + short_number(magnitude), norm, norm_case,
+                run_fused(*norm.norm, norm_case, set), exact, mode.limit);
+      }
 }
 
 // Several lanes run through the same layer at once.

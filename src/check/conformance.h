@@ -42,6 +42,7 @@ struct ConformanceOptions {
 ///  - the declared properties; rows independent of their neighbours; with batch statistics,
 ///    in evaluation only;
 ///  - float32 close to double on every kernel set, finite for finite input; the largest right rows;
+///  - the statistic in other number types, where the norm declares it;
 ///  - its fused pair against its definition, with and without skip, ReLU, accumulation and shared
 ///    buffers; input untouched; two passes at once, in one thread and in several: the same bits;
 ///  - resnet8 with it learns 32 images, by one thread and by two with the same bits.

@@ -27,8 +27,9 @@ double statistic_of(Statistic kind, const NumberFormat& format, const Numbers& r
   norm.rows.rows = 1;
   norm.rows.channels = static_cast<Index>(row.size());
   const std::vector<float> x(row.begin(), row.end());
-  const kernels::NarrowRow measured(norm, x.data());
-  return std::ldexp(measured.statistic(), -measured.exponent());
+  std::vector<float> out(x.size()), saved(narrow_norm_saved_size(norm.rows));
+  narrow_norm_forward(norm, {x.data(), nullptr, nullptr, nullptr, out.data(), saved.data()});
+  return std::ldexp(saved[0], -static_cast<int>(saved[1]));
 }
 
 double square(double x) { return kHalf.multiply(x, x); }

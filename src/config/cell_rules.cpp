@@ -131,6 +131,8 @@ void check_rules(const Config& cell, const Places& places, std::vector<std::stri
   if (train.dtype == FloatType::float64) {
     refuse_emulated_statistic(cell, "train.dtype float64", places, errors);
   }
+  // They look at a pass by the definitions, which have no such statistic.
+  if (train.diagnostics) refuse_emulated_statistic(cell, "train.diagnostics", places, errors);
   constexpr double kSmallEps = 1e-8;
   if (train.dtype == FloatType::float32 && cell.norm.eps < kSmallEps) {
     warnings.push_back(place(places, "norm.eps") + ": " + number_text(cell.norm.eps) +

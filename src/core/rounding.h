@@ -1,7 +1,6 @@
 // Arithmetic in a narrow number format, emulated in double: every partial result is rounded.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,27 +11,35 @@ namespace phasor {
 struct NumberFormat {
   int fraction_bits;   ///< after the leading one
   int least_exponent;  ///< of normal numbers; below it are subnormal ones
-  double largest;
+  double overflow;     ///< half a last digit above the largest number: infinite from here on
 };
 
-inline constexpr NumberFormat kFloat16{10, -14, 65504.0};  ///< IEEE 754 binary16
-inline constexpr NumberFormat kBfloat16{7, -126, 0x1.FEp127};
-inline constexpr NumberFormat kFloat32{23, -126, 0x1.FFFFFEp127};  ///< IEEE 754 binary32
+inline constexpr NumberFormat kFloat16{10, -14, 65520.0};  ///< IEEE 754 binary16
+inline constexpr NumberFormat kBfloat16{7, -126, 0x1.FFp127};
+inline constexpr NumberFormat kFloat32{23, -126, 0x1.FFFFFFp127};  ///< IEEE 754 binary32
 
-/// The number of the format nearest to `value`, ties to even; infinite from half a last digit above
-/// the largest on (float16: 65520). Does not depend on flush-to-zero.
+/// The number of the format nearest to `value`, ties to even. Does not depend on flush-to-zero.
 inline double round_to(const NumberFormat& format, double value) {
+  constexpr int kDigits = 52, kBias = 1023;  // of double
+  const auto power = [](int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kDigits);
+  };
   const double size = std::fabs(value);
-  if (!(size < 0x1p129)) return std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
-  // Near `size` the format's numbers are multiples of a power of two. That power is the last digit
-  // of `shift`, 2^52 times as large: adding and subtracting it rounds to them.
-  constexpr int kBias = 1023, kDigits = 52;
-  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(size) >> kDigits) - kBias;
-  const int unit = std::max(exponent, format.least_exponent) - format.fraction_bits;
-  const auto shift =
-      std::bit_cast<double>(static_cast<std::uint64_t>(unit + kDigits + kBias) << kDigits);
-  const double rounded = (size + shift) - shift;
-  return std::copysign(rounded > format.largest ? HUGE_VAL : rounded, value);
+  if (size >= power(format.least_exponent) && size < format.overflow) {
+    // Add half a last digit, less a bit where the last digit is even, and cut; a carry into the
+    // exponent is right.
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const int cut = kDigits - format.fraction_bits;
+    const std::uint64_t half = std::uint64_t{1} << (cut - 1), odd = (bits >> cut) & 1;
+    return std::bit_cast<double>((bits + (half - 1) + odd) >> cut << cut);
+  }
+  if (size < format.overflow) {
+    // Subnormal numbers are multiples of one power of two. It is the last digit of `shift`, so that
+    // the processor rounds to it.
+    const double shift = power(format.least_exponent - format.fraction_bits + kDigits);
+    return std::copysign((size + shift) - shift, value);
+  }
+  return std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
 }
 
 /// The number that a pattern of 16 bits stands for.

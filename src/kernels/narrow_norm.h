@@ -35,44 +35,11 @@ struct NarrowNorm {
   bool rescue;
 };
 
-/// One row, measured. It refers to the norm and to x [positions, channels].
-class NarrowRow {
- public:
-  NarrowRow(const NarrowNorm& norm, const float* x);
-  /// As save() left it.
-  NarrowRow(const NarrowNorm& norm, const float* x, const float* saved);
+/// Floats of NormForward::saved. Each row has its statistic S and an exponent k, where S of x is
+/// S / 2^k (0 unless the row was rescued), its h, and where there are phasors its e / m.
+Index narrow_norm_saved_size(const NormRows& rows);
 
-  static constexpr Index kSaved = 4;
-  void save(float* saved) const;
-
-  /// S; of the scaled row where it was rescued.
-  double statistic() const { return statistic_; }
-  /// How often two times S is too large for that: S of x is statistic() / 2^exponent().
-  int exponent() const { return x_exponent_ + e_exponent_; }
-
-  double normalised(Index i) const;       ///< h_i
-  double slope(Index i) const;            ///< dS/dx_i times n (P for phasors)
-  double over_statistic(double a) const;  ///< a / S
-
- private:
-  void scale_by(int x_exponent, int e_exponent);
-  double input(Index i) const { return arithmetic_.round(x_[i] * x_scale_); }
-  double element(Index i) const;
-  double modulus(Index first) const;
-  void measure();
-  void rescue();
-
-  const NormRows& rows_;
-  Arithmetic arithmetic_;
-  bool rescue_;
-  const float* x_;
-  int x_exponent_ = 0, e_exponent_ = 0;
-  double x_scale_ = 1, e_scale_ = 1;  // 2^exponent
-  double eps_ = 0;                    // scaled and rounded
-  double mean_ = 0, statistic_ = 0;
-};
-
-/// As the functions of the table; `saved` has NarrowRow::kSaved numbers for a row.
+/// As the functions of the table but for `saved`.
 void narrow_norm_forward(const NarrowNorm& norm, const NormForward<float>& a);
 void narrow_norm_backward(const NarrowNorm& norm, const NormBackward<float>& a);
 

@@ -13,7 +13,7 @@ namespace phasor::testing {
 inline NormCatalog catalog() {
   NormCatalog out;
   for (const char* name : {"layernorm", "rmsnorm", "mrsnorm", "none"}) {
-    out.norms.push_back({name, {}});
+    out.norms.push_back({name, {}, /*narrow_statistic=*/std::string(name) != "none"});
   }
   out.norms.push_back(
       {"softnorm",

@@ -169,6 +169,39 @@ TEST_CASE("the hash covers what determines the result and nothing else") {
         hash(with_train(R"("init_from": "a")"), {.init_digest = "e"}));
 }
 
+TEST_CASE("norm.stat_dtype and norm.rescue: in hash and label, but not at their defaults") {
+  const std::string base = hash(with_train(""));
+  const std::string canonical = cell_identity(cells(with_train("")).at(0).config, {}).canonical;
+  CHECK(canonical.find("stat_dtype") == canonical.npos);
+  CHECK(canonical.find("rescue") == canonical.npos);
+  CHECK(hash(R"({"norm": {"name": "mrsnorm", "stat_dtype": "float32", "rescue": true}})") == base);
+  const auto all = cells(R"({"norm": {"name": "mrsnorm"}, "sweep": {
+      "norm.stat_dtype": ["float32", "float16", "bfloat16"], "norm.rescue": [true, false]}})");
+  REQUIRE(all.size() == 6);
+  Labels names;
+  for (const CellConfig& cell : all) names.push_back(cell.label);
+  const std::string start = "mrsnorm-lr0.1-bs128-s0";
+  CHECK(names == Labels{start, start + "-stat_dtype=float16", start + "-stat_dtype=bfloat16",
+                        start + "-rescue=false", start + "-rescue=false-stat_dtype=float16",
+                        start + "-rescue=false-stat_dtype=bfloat16"});
+  CHECK(cell_identity(all[0].config, {}).hash == base);
+  CHECK(all[4].config.norm.stat_dtype == StatDType::float16);
+  CHECK_FALSE(all[4].config.norm.rescue);
+}
+
+TEST_CASE("an emulated statistic where there is none is refused, with place and norm") {
+  CHECK(faults(R"("sweep": {"norm.stat_dtype": ["float16"], "norm": ["rmsnorm", "none"]})") ==
+        "/sweep/norm.stat_dtype/0: the norm none takes only \"float32\"; got \"float16\"");
+  CHECK(faults("", {"norm.name=none", "norm.rescue=false"}) ==
+        "--set norm.rescue: the norm none takes only true; got false");
+  CHECK(faults(R"("train": {"dtype": "float64"})", {"norm.stat_dtype=bfloat16"}) ==
+        "--set norm.stat_dtype: train.dtype float64 takes only \"float32\"; got \"bfloat16\"");
+  CHECK(faults(R"("train": {"diagnostics": true})", {"norm.rescue=false"}) ==
+        "--set norm.rescue: train.diagnostics takes only true; got false");
+  CHECK(faults("", {"norm.stat_dtype=fp16"})
+            .starts_with("--set norm.stat_dtype: expected one of float32, float16, bfloat16; got"));
+}
+
 TEST_CASE("the hash sees numbers, not their spelling, and not the order of keys") {
   CHECK(hash(with_train(R"("lr": 0.3)")) != hash(with_train(R"("lr": 0.30000000000000004)")));
   CHECK(hash(with_train(R"("lr": 0.3)")) == hash(with_train(R"("lr": 3e-1)")));

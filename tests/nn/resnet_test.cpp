@@ -33,6 +33,28 @@ Index weights(const Model& model) {
 
 }  // namespace
 
+TEST_CASE("an emulated statistic needs a norm that has one, in float32") {
+  ResNetOptions options;
+  options.arch = "resnet8";
+  NormFactory norm = factory("none");
+  norm.precision.type = StatisticType::float16;
+  CHECK_THROWS_WITH_AS(make_resnet(options, norm),
+                       "[norm1] none has no emulated statistic: norm.stat_dtype must be float32 "
+                       "and norm.rescue true",
+                       Error);
+  norm.spec = &find_norm("rmsnorm");
+  const auto model = make_resnet(options, norm);
+  Tape tape(DType::float64);
+  std::vector<Var> parameters;
+  for (const Parameter& p : model->parameters())
+    parameters.push_back(tape.leaf(Tensor(p.shape, DType::float64)));
+  const Var images = tape.leaf(Tensor({1, 32, 32, 3}, DType::float64));
+  CHECK_THROWS_WITH_AS(model->forward({tape}, images),
+                       "[norm1] norm.stat_dtype and norm.rescue are of the fused float32 norms; "
+                       "use float32",
+                       Error);
+}
+
 TEST_CASE("parameter counts of convolutions and head are the published ones") {
   CHECK(weights(*network("resnet20", "rmsnorm")) == 276756);
   CHECK(weights(*network("resnet20", "rmsnorm", false)) == 274196);

@@ -16,12 +16,16 @@ namespace {
 
 constexpr Index kImage = 32 * 32 * 3;
 
-std::shared_ptr<const Model> resnet8(const std::string& norm) {
+std::shared_ptr<const Model> resnet8(const std::string& norm,
+                                     const StatisticPrecision& precision = {},
+                                     RowAxes axes = RowAxes::channel) {
   ResNetOptions options;
   options.arch = "resnet8";
   NormFactory factory;
   factory.spec = &find_norm(norm);
   for (const NormKey& key : factory.spec->keys) factory.values.emplace_back(key.name, key.standard);
+  factory.precision = precision;
+  factory.axes = axes;
   return make_resnet(options, factory);
 }
 
@@ -326,6 +330,59 @@ TEST_CASE("B28: a non-finite step changes nothing and is located") {
   CHECK(weights->pass == "update");
   CHECK(weights->tensor == "conv1.weight");
   CHECK(weights->kind == "nan");
+}
+
+TEST_CASE(
+    "B02: an overflow in a float16 statistic is located, and rescued where that is asked for") {
+  const StatisticPrecision plain{StatisticType::float16, false};
+  const auto large_stem = [](const std::string& norm, const StatisticPrecision& precision) {
+    auto trainer = make_trainer(resnet8(norm, precision), options_with(2));
+    trainer->initialise(0);
+    std::vector<NamedTensor> tensors = trainer->state();
+    for (NamedTensor& tensor : tensors)
+      if (tensor.name == "conv1.weight")
+        for (Index i = 0; i < tensor.value.size(); ++i) tensor.value.set(i, 5000);
+    trainer->load(tensors);
+    return trainer;
+  };
+  // All channels are alike: numbers up to 27 * 2 * 5000 overflow as elements (NaN), or in the sum.
+  const auto trainer = large_stem("layernorm", plain);
+  CHECK_FALSE(trainer->step(batch_of(8), 0.1).finite);
+  const auto where = trainer->locate_nonfinite(batch_of(8));
+  REQUIRE(where);
+  CHECK(where->layer == "norm1");
+  CHECK(where->tensor == "norm");
+  CHECK(where->pass == "forward");
+  CHECK(where->kind == "nan");
+  for (const char* norm : {"layernorm", "rmsnorm", "mrsnorm"}) {
+    CAPTURE(norm);
+    CHECK(large_stem(norm, {StatisticType::float16, true})->step(batch_of(8), 0.1).finite);
+    CHECK(large_stem(norm, {StatisticType::bfloat16, false})->step(batch_of(8), 0.1).finite);
+  }
+}
+
+TEST_CASE("emulated statistics: any number of threads, both axes, close to the plain ones") {
+  for (const RowAxes axes : {RowAxes::channel, RowAxes::sample}) {
+    for (const char* norm : {"layernorm", "rmsnorm", "mrsnorm"}) {
+      CAPTURE(norm);
+      const StatisticPrecision half{StatisticType::float16, true};
+      const StatisticPrecision single{StatisticType::float32, false};
+      const auto loss = [&](const StatisticPrecision& precision, int threads) {
+        const auto trainer = make_trainer(resnet8(norm, precision, axes), options_with(threads));
+        trainer->initialise(3);
+        trainer->step(batch_of(8), 0.05);
+        return trainer->step(batch_of(8), 0.05).loss;
+      };
+      const double standard = loss({}, 1);
+      CHECK(loss(half, 1) == loss(half, 3));
+      CHECK(loss(single, 2) == doctest::Approx(standard).epsilon(1e-5));
+      // A row of 16,384 numbers is summed one by one: float16 stops at some thousands.
+      if (axes == RowAxes::channel)
+        CHECK(loss(half, 2) == doctest::Approx(standard).epsilon(1e-2));
+      else
+        CHECK(std::isfinite(loss(half, 2)));
+    }
+  }
 }
 
 TEST_CASE("evaluation weighs every sample alike, whatever the threads") {

@@ -20,31 +20,37 @@
 namespace phasor::kernels::reference {
 
 template <class T>
-double gain_of(const NormRows& shape, const T* gain, Index i) {
+double gain_of(const NormRows& shape, const T* gain, Index channel) {
   if (gain == nullptr) return 1;
-  const Index c = i % shape.channels;
-  return gain[shape.gain_per_pair ? c / 2 : c];
+  return gain[shape.gain_per_pair ? channel / 2 : channel];
 }
 
 /// dy after the ReLU's mask.
 template <class T>
-double masked(const NormRows& shape, const NormBackward<T>& a, Index i) {
-  return shape.relu && !(a.out[i] > 0) ? 0.0 : static_cast<double>(a.dy[i]);
+double masked(const NormRows& shape, const NormBackward<T>& a, Index at) {
+  return shape.relu && !(a.out[at] > 0) ? 0.0 : static_cast<double>(a.dy[at]);
+}
+
+/// each(i, at, channel) for the elements of row r: i in the row, at in the tensor.
+template <class Each>
+void over_row(const NormRows& shape, Index r, Each each) {
+  const Index start = r * shape.row_size();
+  for (Index p = 0, i = 0; p < shape.positions; ++p)
+    for (Index c = 0; c < shape.channels; ++c, ++i) each(i, start + i, c);
 }
 
 /// out of all rows; `row_at(r)` measures row r and saves what the way back needs.
 template <class T, class RowAt>
 void apply_rows(const NormRows& shape, const NormForward<T>& a, RowAt row_at) {
-  const Index n = shape.row_size();
   for (Index r = 0; r < shape.rows; ++r) {
     const auto row = row_at(r);
-    for (Index i = 0, at = r * n; i < n; ++i, ++at) {
-      double v = gain_of(shape, a.gain, i) * row.normalised(i);
-      if (a.bias != nullptr) v += a.bias[i % shape.channels];
+    over_row(shape, r, [&](Index i, Index at, Index c) {
+      double v = gain_of(shape, a.gain, c) * row.normalised(i);
+      if (a.bias != nullptr) v += a.bias[c];
       if (a.skip != nullptr) v += a.skip[at];
       if (shape.relu && v <= 0) v = 0;
       a.out[at] = static_cast<T>(v);
-    }
+    });
   }
 }
 
@@ -86,25 +92,24 @@ void add_parameter_gradients(const NormRows& shape, const NormBackward<T>& a, Ro
 template <class T, class RowAt>
 void backward_rows(const NormRows& shape, const NormBackward<T>& a, RowAt row_at) {
   if (a.dgain != nullptr || a.dbias != nullptr) add_parameter_gradients(shape, a, row_at);
-  const Index size = shape.row_size();
-  const auto n = static_cast<double>(size);
+  const auto n = static_cast<double>(shape.row_size());
   const double share = shape.statistic == Statistic::mean_pair_modulus ? n / 2 : n;
   for (Index r = 0; r < shape.rows; ++r) {
     const auto row = row_at(r);
     double sum = 0, dot = 0;
-    for (Index i = 0, at = r * size; i < size; ++i, ++at) {
-      const double d = gain_of(shape, a.gain, i) * masked(shape, a, at);
+    over_row(shape, r, [&](Index i, Index at, Index c) {
+      const double d = gain_of(shape, a.gain, c) * masked(shape, a, at);
       sum += d;
       dot += d * row.normalised(i);
-    }
+    });
     if (shape.statistic != Statistic::deviation) sum = 0;
-    for (Index i = 0, at = r * size; i < size; ++i, ++at) {
+    over_row(shape, r, [&](Index i, Index at, Index c) {
       const double g = masked(shape, a, at);
-      const double direct = gain_of(shape, a.gain, i) * g - sum / n;
+      const double direct = gain_of(shape, a.gain, c) * g - sum / n;
       const double dx = row.over_statistic(direct - row.slope(i) * (dot / share));
       if (a.dskip != nullptr) a.dskip[at] = static_cast<T>(g);
       a.dx[at] = static_cast<T>(a.accumulate ? a.dx[at] + dx : dx);
-    }
+    });
   }
 }
 

@@ -39,7 +39,8 @@ kernels::NarrowNorm RowPair::narrow_of(const FusedShape& shape) const {
 }
 
 Index RowPair::saved_size(const FusedShape& shape) const {
-  return shape.rows * (shape.precision.is_standard() ? 2 : kernels::NarrowRow::kSaved);
+  return shape.precision.is_standard() ? 2 * shape.rows
+                                       : kernels::narrow_norm_saved_size(rows_of(shape));
 }
 
 void RowPair::forward(const FusedShape& shape, const FusedForward& args) const {
