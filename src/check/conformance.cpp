@@ -477,6 +477,8 @@ void Kit::check_narrow() {
                {"bfloat16, no rescue", {StatisticType::bfloat16, false}, kNarrowLimit}};
   const Index channels = lengths_[lengths_.size() / 2];
   const NormUnderTest norm = make(channels);
+  PHASOR_CHECK(norm.norm->fused() != nullptr, "[", spec_.name,
+               "] narrow_statistic speaks of a fused pair; there is none");
   const auto set = kernels::KernelSet::reference;
   for (const Shape& shape : {Shape{4, 1, channels}, Shape{2, 3, channels}})
     for (const auto& mode : modes)

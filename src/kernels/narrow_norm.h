@@ -22,6 +22,7 @@
 // max |x| to [1, 2), then e by another that brings max(|e|, sqrt(eps)) there (mean_absolute:
 // max(|e|, eps)), and eps with them; a row whose S is zero even so gives h = 0 and gradient 0, and
 // a row with a non-finite number NaN throughout. Both as in the kernels for float32.
+// Rescue restores the range, never digits: a sum still stops where its terms fall below its last.
 #pragma once
 
 #include "core/rounding.h"

@@ -137,13 +137,18 @@ TEST_CASE("with rescue: finite rows of any size come out right, others are NaN")
 }
 
 TEST_CASE("with rescue: constant rows, and a spread far below the mean") {
-  // eps alone: the row is redone, though its maximum is large.
-  for (const float mean : {0.1F, 100.0F, 1200.0F, 1e30F}) {
+  // Sums of 64 equal numbers that are exact in 11 digits give their mean, and no element. eps alone
+  // makes the row be redone, though its maximum is large.
+  for (const float mean : {100.0F, 1024.0F, 0x1.8p100F, 0x1p-60F}) {
     CAPTURE(mean);
     const Result r = run(Statistic::deviation, kFloat16, true, filled(64, mean), 1e-5);
     CHECK(all_equal(r.out, 0));
     CHECK(std::all_of(r.dx.begin(), r.dx.end(), [](float v) { return std::isfinite(v); }));
   }
+  // Where they are not, the mean is off by its rounding: that is precision, and not range.
+  const Result off = run(Statistic::deviation, kFloat16, true, filled(64, 1200), 1e-5);
+  CHECK(off.out[0] != 0);
+  CHECK(std::isfinite(off.out[0]));
   // 0.5 +- one unit (2^-11): squares of 2^-22 are 4 units of 2^-24, and S = 2^-11 is redone.
   const std::vector<float> spread = {0.5F + 0x1p-11F, 0.5F - 0x1p-11F};
   const Result r = run(Statistic::deviation, kFloat16, true, spread);
