@@ -19,6 +19,7 @@ struct Instruction {
 struct Loop {
   std::string function;
   int products = 0, spills = 0;
+  bool masked = false;  ///< loads by an AVX2 mask, which is a vector that may wait on the stack
 };
 
 bool is_product(const std::string& text) {
@@ -53,6 +54,7 @@ void add_loops(const std::string& function, const std::vector<Instruction>& code
       for (std::size_t k = start->second; k <= i; ++k) {
         loop.products += is_product(code[k].text);
         loop.spills += is_spill(code[k].text);
+        loop.masked |= code[k].text.starts_with("vmaskmov");
       }
       if (loop.products >= least) loops.push_back(loop);
     }
@@ -92,9 +94,13 @@ std::vector<Loop> product_loops(std::istream& listing, int least) {
 
 /// Loops that may spill: product loops of register tiles that no layer of the networks runs often.
 /// A remainder of four or fewer tiles (or rows) has so few accumulators that the compiler unrolls
-/// its sixteen channels and keeps lines of weights for later on the stack.
+/// its sixteen channels and keeps lines of weights for later on the stack. With AVX2 the transform
+/// of the weights, once a step, does not fit sixteen registers, and loops over the last few
+/// channels load their mask.
 [[maybe_unused]] bool may_spill(const Loop& loop) {
-  return loop.function.find("convolve<") != std::string::npos && loop.products == 64;
+  return (loop.function.find("convolve<") != std::string::npos && loop.products == 64) ||
+         loop.function.find("::avx2::(anonymous namespace)::prepare_lanes<") != std::string::npos ||
+         (loop.masked && loop.spills == 1);
 }
 
 }  // namespace
@@ -155,26 +161,32 @@ const char* reason_to_skip() {
 
 }  // namespace
 
-TEST_CASE("no vector register is spilled in the product loops of the AVX-512 convolutions") {
+TEST_CASE("no vector register is spilled in the product loops of the convolutions") {
   if (const char* reason = reason_to_skip()) {
     std::printf("skipped: %s\n", reason);
     return;
   }
-  for (const char* set : {"avx512"})
+  const struct {
+    const char* name;
+    int full_products;        ///< of the loop of a full register tile
+    std::size_t least_loops;  ///< with 8 products or more
+    int least_full;
+  } sets[] = {{"avx2", 12, 3, 1}, {"avx512", 16, 4, 2}};
+  for (const auto& set : sets)
     for (const char* family :
          {"conv_direct", "conv_direct_gradient", "winograd", "winograd_gradient"}) {
-      const std::vector<Loop> loops = loops_of(set, family, 8);
-      CAPTURE(set);
+      const std::vector<Loop> loops = loops_of(set.name, family, 8);
+      CAPTURE(set.name);
       CAPTURE(family);
-      CHECK(loops.size() >= 4);
-      int full = 0;  // loops of full register tiles
+      CHECK(loops.size() >= set.least_loops);
+      int full = 0;
       for (const Loop& loop : loops) {
         CAPTURE(loop.function);
         CAPTURE(loop.products);
         CHECK((loop.spills == 0 || may_spill(loop)));
-        full += loop.products >= 16;
+        full += loop.products >= set.full_products;
       }
-      CHECK(full >= 2);
+      CHECK(full >= set.least_full);
     }
 }
 

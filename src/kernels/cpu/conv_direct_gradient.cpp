@@ -1,15 +1,16 @@
 // Direct weight gradient of 3x3 and 1x1 convolutions, stride 1 and 2.
 //
 //   for each chain of at most 1,024 output positions          (rows_per_chain; whole rows)
+//     copy its rows of x with a zero on either side           (3x3 only)
 //     for each kernel row kh, V vectors of c_out, B of c_in   (T x B x V accumulators in registers)
 //       for each output row of the chain, output pixel
 //         acc[t][b][v] += splat(x[pixel + t][b]) * dy[pixel][v]      (t: the taps of a kernel row)
 //       sum += acc
 //
 // The accumulators stay in registers for a whole chain, so each weight is one chain of fused
-// multiply-adds over (image, row, column), and the chains are added to `sum` in order. No padded
-// copy: a kernel row outside the image is left out, and at the rim the outside tap reads a line of
-// zeros (workspace).
+// multiply-adds over (image, row, column), and the chains are added to `sum` in order. A kernel row
+// outside the image is left out; a tap outside a row reads the zero of the copy, so that all pixels
+// of a row take one loop.
 #include "kernels/chain.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/vec.h"
@@ -32,12 +33,17 @@ constexpr int most_inputs(int taps, int vectors) {
 #endif
 }
 
+/// Rows of x, padded by their zeros: `x` points to row `first_row` of all images' rows.
+struct Rows {
+  const float* x;
+  Index first_row, length;  ///< length: floats of a row
+};
+
 struct Tile {
   const ConvShape* shape;
-  const float* x;      ///< first input channel of the tile
-  const float* dy;     ///< first output channel of the tile
-  const float* zeros;  ///< c_in zeros
-  float* sum;          ///< [kernel row's taps, c_in, c_out] at the tile's channels
+  Rows rows;        ///< from the first input channel of the tile on
+  const float* dy;  ///< first output channel of the tile
+  float* sum;       ///< [kernel row's taps, c_in, c_out] at the tile's channels
   Index kh;
   Index first_row, end_row;  ///< of the chain, over all images
   Index last_lanes;
@@ -47,46 +53,32 @@ template <int T, int B, int V>
 void run_tile(const Tile& t) {
   const ConvShape& s = *t.shape;
   const Index c_in = s.c_in, c_out = s.c_out, width = s.out_w(), height = s.out_h();
+  const Index step = s.stride * c_in;
   Vec acc[T * B * V];
   unroll<T * B * V>([&](auto i) __attribute__((always_inline)) { acc[i.at] = zero(); });
 
-  for (Index row = t.first_row; row < t.end_row; ++row) {
-    const Index image = row / height;
-    const Index ih = (row - image * height) * s.stride + t.kh - s.pad();
+  Index image = t.first_row / height, oh = t.first_row % height;
+  for (Index row = t.first_row; row < t.end_row; ++row, ++oh) {
+    if (oh == height) oh = 0, ++image;
+    const Index ih = oh * s.stride + t.kh - s.pad();
     if (ih < 0 || ih >= s.in_h) continue;
-    const float* line = t.x + (image * s.in_h + ih) * s.in_w * c_in;
+    const float* x = t.rows.x + (image * s.in_h + ih - t.rows.first_row) * t.rows.length;
     const float* dy = t.dy + row * width * c_out;
-    const Index step = s.stride * c_in;
-    // Pixels up to `inner` have all taps inside; the first one lacks the left tap, and the last
-    // one the right tap where the image ends there.
-    const Index inner = T == 1 ? width : (s.in_w - 2) / s.stride + 1;
-    for (Index ow = 0; ow < width;) {
-      const Index end = T == 1 ? width : ow == 0 ? 1 : ow < inner ? inner : width;
-      const float* x[T];
-      Index advance[T];
-      unroll<T>([&](auto k) __attribute__((always_inline)) {
-        const Index iw = ow * s.stride + k.at - s.pad();
-        const bool inside = iw >= 0 && iw < s.in_w;
-        x[k.at] = inside ? line + iw * c_in : t.zeros;
-        advance[k.at] = inside ? step : 0;
+    for (const float* const end = dy + width * c_out; dy != end; dy += c_out, x += step) {
+      Vec d[V];
+      unroll<V>([&](auto v) __attribute__((always_inline)) {
+        d[v.at] = v.at + 1 == V && t.last_lanes < kLanes ? load(dy + v.at * kLanes, t.last_lanes)
+                                                         : load(dy + v.at * kLanes);
       });
-      for (; ow < end; ++ow, dy += c_out) {
-        Vec d[V];
-        unroll<V>([&](auto v) __attribute__((always_inline)) {
-          d[v.at] = v.at + 1 == V && t.last_lanes < kLanes ? load(dy + v.at * kLanes, t.last_lanes)
-                                                           : load(dy + v.at * kLanes);
-        });
-        unroll<T>([&](auto k) __attribute__((always_inline)) {
-          unroll<B>([&](auto b) __attribute__((always_inline)) {
-            const Vec broadcast = splat(x[k.at][b.at]);
-            unroll<V>([&](auto v) __attribute__((always_inline)) {
-              Vec& a = acc[(k.at * B + b.at) * V + v.at];
-              a = fma(broadcast, d[v.at], a);
-            });
+      unroll<T>([&](auto k) __attribute__((always_inline)) {
+        unroll<B>([&](auto b) __attribute__((always_inline)) {
+          const Vec broadcast = splat(x[k.at * c_in + b.at]);
+          unroll<V>([&](auto v) __attribute__((always_inline)) {
+            Vec& a = acc[(k.at * B + b.at) * V + v.at];
+            a = fma(broadcast, d[v.at], a);
           });
-          x[k.at] += advance[k.at];
         });
-      }
+      });
     }
   }
 
@@ -120,6 +112,8 @@ struct Tiles {
 template <int T, int V>
 constexpr Tiles<T, V> kTiles{};
 
+Index smaller(Index a, Index b) { return a < b ? a : b; }
+
 struct Choice {
   const RunTile* tiles;
   Index most;
@@ -135,11 +129,11 @@ Choice choose(Index vectors) {
 }
 
 /// One chain: every weight once.
-void run_chain(const ConvShape& s, const float* x, const float* dy, float* sum, const float* zeros,
-               Index first_row, Index end_row) {
+void run_chain(const ConvShape& s, const Rows& x, const float* dy, float* sum, Index first_row,
+               Index end_row) {
   Tile t = {};
   t.shape = &s;
-  t.zeros = zeros;
+  t.rows = x;
   t.first_row = first_row;
   t.end_row = end_row;
   const Index area = s.c_in * s.c_out;
@@ -154,7 +148,7 @@ void run_chain(const ConvShape& s, const float* x, const float* dy, float* sum, 
       const Index tiles = (s.c_in + choice.most - 1) / choice.most;
       for (Index i = 0, ic = 0; i < tiles; ++i) {
         const Index inputs = s.c_in / tiles + (i < s.c_in % tiles ? 1 : 0);
-        t.x = x + ic;
+        t.rows.x = x.x + ic;
         t.sum = sum + t.kh * s.kernel * area + ic * s.c_out + oc;
         choice.tiles[inputs - 1](t);
         ic += inputs;
@@ -166,13 +160,51 @@ void run_chain(const ConvShape& s, const float* x, const float* dy, float* sum, 
 
 bool supports(const ConvShape&) { return true; }
 Index sum_size(const ConvShape&) { return 0; }
-Index workspace_size(const ConvShape& s) { return s.c_in; }
+
+/// Floats of a row of x with its zeros.
+Index padded_row(const ConvShape& s) { return (s.in_w + 2 * s.pad()) * s.c_in; }
+
+/// Output rows of a chain, and the most input rows that they reach.
+Index chain_rows(const ConvShape& s) { return smaller(s.n * s.out_h(), rows_per_chain(s.out_w())); }
+Index most_input_rows(const ConvShape& s) {
+  return smaller(s.n * s.in_h, chain_rows(s) * s.stride + 2);
+}
+
+Index workspace_size(const ConvShape& s) {
+  return s.pad() == 0 ? 0 : most_input_rows(s) * padded_row(s);
+}
+
+void copy_row(const float* from, Index n, float* to) {
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(to + i, load(from + i));
+  for (; i < n; ++i) to[i] = from[i];
+}
+
+/// Copies the input rows that the output rows [first, end) reach between zeros.
+Rows pad_rows(const ConvShape& s, const float* x, Index first, Index end, float* workspace) {
+  const Index height = s.out_h(), line = s.in_w * s.c_in, rim = s.pad() * s.c_in;
+  const auto input_row = [&](Index row, Index tap) {
+    const Index ih = row % height * s.stride + tap - s.pad();
+    return row / height * s.in_h + (ih < 0 ? 0 : smaller(ih, s.in_h - 1));
+  };
+  const Rows rows = {workspace, input_row(first, 0), padded_row(s)};
+  float* to = workspace;
+  for (Index row = rows.first_row; row <= input_row(end - 1, s.kernel - 1); ++row) {
+    for (Index i = 0; i < rim; ++i) to[i] = to[rim + line + i] = 0;
+    copy_row(x + row * line, line, to + rim);
+    to += rows.length;
+  }
+  return rows;
+}
 
 void run(const ConvShape& s, const float* x, const float* dy, float* sum, float* workspace) {
-  for (Index i = 0; i < s.c_in; ++i) workspace[i] = 0;
-  const Index rows = s.n * s.out_h(), step = rows_per_chain(s.out_w());
-  for (Index first = 0; first < rows; first += step)
-    run_chain(s, x, dy, sum, workspace, first, rows < first + step ? rows : first + step);
+  const Index rows = s.n * s.out_h(), step = chain_rows(s);
+  for (Index first = 0; first < rows; first += step) {
+    const Index end = smaller(first + step, rows);
+    const Rows input =
+        s.pad() == 0 ? Rows{x, 0, padded_row(s)} : pad_rows(s, x, first, end, workspace);
+    run_chain(s, input, dy, sum, first, end);
+  }
 }
 
 }  // namespace

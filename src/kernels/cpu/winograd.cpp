@@ -6,10 +6,10 @@
 //       for each position: M_p = V_p x U_p, one chain over c_from for each number
 //       transform back and write
 //
-// In registers: 16x1 (c_to 16) or 8x2 accumulators (AVX2: 6x1); in L1: one position's operands and,
-// at 16 channels, most of V, which M then replaces; in L2: V, M, U up to 64 channels. Of the FMA
-// peak, counted as if direct (Zen 5, F(4x4)): 217% at 16 channels, 306% at 32, 330% at 64, 345% at
-// 128. What bounds it, error analysis and what else was tried: ../WINOGRAD.md.
+// In registers: 16x1 (c_to 16) or 8x2 accumulators (AVX2: 6x1, 3x2); in L1: one position's operands
+// and, at 16 channels, most of V, which M then replaces; in L2: V, M, U up to 64 channels. Of the
+// FMA peak, counted as if direct (Zen 5, F(4x4)): 217% at 16 channels, 306% at 32, 330% at 64, 345%
+// at 128. What bounds it, error analysis and what else was tried: ../WINOGRAD.md.
 #include "kernels/cpu/winograd.h"
 
 #include "kernels/cpu/winograd_product.h"
@@ -19,7 +19,7 @@ namespace phasor::kernels::PHASOR_ISA {
 namespace {
 
 /// Vectors of output channels that the products of a block hold at a time.
-constexpr Index kGroup = 2;
+constexpr int kGroup = 2;
 
 /// One pass as a plain convolution: `from` has c_from channels, `to` has c_to.
 struct Problem {
@@ -36,6 +36,27 @@ bool supports(const ConvShape& s) {
 /// the transformed input stays in L2.
 constexpr int kFew = 16, kMany = 32;
 int capacity_of(const Problem& p) { return p.c_from >= 64 && p.c_from < 256 ? kMany : kFew; }
+
+/// Rows of a register tile that takes both vectors of a group; 0 where none does.
+#if defined(PHASOR_ISA_avx2)
+constexpr int kRowsOfBoth = 3;
+#else
+constexpr int kRowsOfBoth = kVectors == kGroup ? kRows2 : 0;
+#endif
+
+/// Whether register tiles take both vectors of a group. With AVX2 three rows of two vectors load
+/// more for each multiply-add than six rows of one, and pay where the weights come from beyond L2
+/// and are then read once instead of twice.
+bool takes_both(const Problem& p) { return kVectors == kGroup || p.c_from >= 64; }
+
+/// Whether the places that a block will be written to are fetched during its products. A store to
+/// a line that is not in L2 waits for it like a load, and 512 KiB of L2 (Zen 3) do not hold the
+/// activations of a micro-batch. With AVX-512 it has not been measured.
+#if defined(PHASOR_ISA_avx2)
+constexpr bool kFetchesOutput = true;
+#else
+constexpr bool kFetchesOutput = false;
+#endif
 
 template <class F>
 constexpr Index kPositions = F::kPoints* F::kPoints;
@@ -114,7 +135,7 @@ constexpr Index kAhead = 2048;
 template <class F, int capacity, int vectors>
 PHASOR_INLINE void multiply_position(Index tiles, Index c_from, const float* v, const float* u,
                                      Index width, float* m) {
-  constexpr int most = vectors == 1 ? kRows1 : kRows2;
+  constexpr int most = vectors == 1 ? kRows1 : kRowsOfBoth;
   cover_rows<most>(tiles, [&](auto rows, Index first) PHASOR_INLINE_LAMBDA {
     constexpr int count = decltype(rows)::at;
     Vec acc[count][vectors];
@@ -174,6 +195,21 @@ void write_block(const Grid<F>& grid, Index first, Index tiles, const float* m, 
   }
 }
 
+/// Fetches the places that one tile will be written to, `vectors` blocks of 16 channels of its
+/// pixels, into L2, so that L1 keeps what is being multiplied.
+template <class F>
+PHASOR_INLINE void fetch_output(const TileWalk<F>& tile, Index vectors, Index c_to,
+                                const float* to) {
+  const Grid<F>& grid = tile.grid;
+  const float* row =
+      to + ((tile.image * grid.height + tile.top()) * grid.width + tile.left()) * c_to;
+  const Index rows = smaller(F::kSide, grid.height - tile.top());
+  const Index columns = smaller(F::kSide, grid.width - tile.left());
+  for (Index i = 0; i < rows; ++i, row += grid.width * c_to)
+    for (Index j = 0; j < columns; ++j)
+      for (Index k = 0; k < vectors; ++k) __builtin_prefetch(row + j * c_to + k * kLanes, 0, 2);
+}
+
 template <class F, int capacity>
 void convolve(const Problem& p, const float* from, const float* prepared, float* to,
               bool accumulate, float* workspace) {
@@ -185,6 +221,7 @@ void convolve(const Problem& p, const float* from, const float* prepared, float*
   float* m = in_place ? v : v + ceil_div(p.c_from, kLanes) * kBlockStride<F, capacity>;
   for (Index i = 0; i < zeros; i += kLanes) store(workspace + i, zero());
 
+  [[maybe_unused]] const bool both = takes_both(p);
   const Index blocks = ceil_div(p.c_to, kLanes);
   for (Index first = 0; first < grid.count; first += capacity) {
     const Index tiles = smaller(capacity, grid.count - first);
@@ -193,17 +230,24 @@ void convolve(const Problem& p, const float* from, const float* prepared, float*
     const float* u = prepared;
     for (Index group = 0; group < blocks; group += kGroup) {
       const Index vectors = smaller(kGroup, blocks - group), width = vectors * kLanes;
+      TileWalk<F> written(grid, first);
       for (Index position = 0; position < kPositions<F>; ++position, u += p.c_from * width) {
+        if (kFetchesOutput && position < tiles) {
+          fetch_output(written, vectors, p.c_to, to + group * kLanes);
+          written.next();
+        }
         const float* v_position = v + position * kPositionStride<capacity>;
         float* m_position = m + position * kPositionStride<capacity>;
-        if (vectors == kVectors) {
-          multiply_position<F, capacity, kVectors>(tiles, p.c_from, v_position, u, width,
+        if constexpr (kRowsOfBoth > 0) {
+          if (both && vectors == kGroup) {
+            multiply_position<F, capacity, kGroup>(tiles, p.c_from, v_position, u, width,
                                                    m_position);
-        } else {
-          for (Index k = 0; k < vectors; ++k)
-            multiply_position<F, capacity, 1>(tiles, p.c_from, v_position, u + k * kLanes, width,
-                                              m_position + k * kBlockStride<F, capacity>);
+            continue;
+          }
         }
+        for (Index k = 0; k < vectors; ++k)
+          multiply_position<F, capacity, 1>(tiles, p.c_from, v_position, u + k * kLanes, width,
+                                            m_position + k * kBlockStride<F, capacity>);
       }
       const auto write =
           accumulate ? write_block<F, capacity, true> : write_block<F, capacity, false>;
