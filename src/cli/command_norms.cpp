@@ -26,10 +26,15 @@ struct Units {
   double per_channel;  ///< of layers of 64 channels
 };
 
-std::vector<Units> units_of(const NormSpec& spec) {
+/// Nothing where the norm refuses so many channels.
+std::optional<std::vector<Units>> units_of(const NormSpec& spec) {
   constexpr Index kChannels = 64;
   NormBuilder builder("norm", kChannels, 1e-5, 1, true, resolve_values(spec, {}));
-  spec.make(builder);
+  try {
+    spec.make(builder);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
   std::vector<Units> units;
   for (const NormBuilder::Parameter& parameter : builder.parameters()) {
     const Index size = parameter.shape.size();
@@ -45,11 +50,14 @@ std::vector<Units> units_of(const NormSpec& spec) {
 json norm_document(const NormSpec& spec) {
   json keys = json::array();
   for (const NormKey& key : spec.keys) keys.push_back(key_document(key));
-  json units = json::array();
-  for (const Units& parameter : units_of(spec))
-    units.push_back({{"name", parameter.name},
-                     {"numbers", parameter.numbers},
-                     {"per_channel", parameter.per_channel}});
+  json units;
+  if (const auto learnt = units_of(spec)) {
+    units = json::array();
+    for (const Units& parameter : *learnt)
+      units.push_back({{"name", parameter.name},
+                       {"numbers", parameter.numbers},
+                       {"per_channel", parameter.per_channel}});
+  }
   const NormProperties& p = spec.properties;
   return {{"name", spec.name},
           {"help", spec.help},
@@ -65,6 +73,17 @@ json norm_document(const NormSpec& spec) {
             {"narrow_statistic", p.narrow_statistic}}}};
 }
 
+std::string learns_text(const std::vector<Units>& parameters) {
+  std::string list;
+  double units = 0;
+  for (const Units& parameter : parameters) {
+    list += concat(list.empty() ? "" : ", ", parameter.name, " [", parameter.numbers, "]");
+    if (parameter.numbers.starts_with('C')) units += parameter.per_channel;
+  }
+  if (list.empty()) return "  learns nothing\n";
+  return concat("  learns ", list, ": ", number_text(units), " per channel\n");
+}
+
 std::string norm_text(const NormSpec& spec) {
   std::string out = spec.name + "\n  " + spec.help + "\n  " + spec.formula + "\n";
   const NormProperties& p = spec.properties;
@@ -78,14 +97,7 @@ std::string norm_text(const NormSpec& spec) {
   say(p.needs_even_channels, "pairs channels (norm.pairing), so their number must be even");
   say(p.batch_statistics, "uses batch statistics");
   say(p.narrow_statistic, "takes norm.stat_dtype and norm.rescue");
-  std::string learns;
-  double units = 0;
-  for (const Units& parameter : units_of(spec)) {
-    learns += concat(learns.empty() ? "" : ", ", parameter.name, " [", parameter.numbers, "]");
-    if (parameter.numbers.starts_with('C')) units += parameter.per_channel;
-  }
-  out += learns.empty() ? "  learns nothing\n"
-                        : concat("  learns ", learns, ": ", number_text(units), " per channel\n");
+  if (const auto learnt = units_of(spec)) out += learns_text(*learnt);
   if (!properties.empty()) out += "  " + properties + "\n";
   for (const NormKey& key : spec.keys) {
     out += "  norm." + key.name + " (default " + write_json(key_document(key)["default"]) +

@@ -68,6 +68,10 @@ class EveryOp final : public Norm {
     const Var z = phasors(concat_even(t));
     t = t + 1e-3 * mean(channels(z / modulus(z, 1e-3)), {1, 2});
 
+    std::vector<Index> reversed(static_cast<std::size_t>(width));
+    for (Index i = 0; i < width; ++i) reversed[static_cast<std::size_t>(i)] = width - 1 - i;
+    t = permute_channels(t, reversed);
+
     Tape& tape = x.tape();
     const Var image = reshape(t, {rows, positions, 1, width});
     const Var kernel = tape.leaf(Tensor({1, 1, width, width}, x.dtype()), false);
@@ -106,6 +110,7 @@ NormSpec norm_spec() {
                    {.name = "count", .standard = std::int64_t{0}, .help = "0"},
                    {.name = "flag", .standard = false, .help = "false"},
                    {.name = "word", .standard = std::string(), .help = "empty"}},
+          .need_not_learn = "it normalises nothing",
           .make = [](NormBuilder& builder) -> std::unique_ptr<Norm> {
             return std::make_unique<EveryOp>(builder);
           }};
