@@ -1,5 +1,6 @@
 #include "train/diagnostics.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -86,8 +87,9 @@ std::vector<Record> read_group(const json& object, std::size_t layers,
 
 }  // namespace
 
-DiagnosedLayers diagnosed_layers(const Model& model) {
+DiagnosedLayers diagnosed_layers(const Model& model, Index batch_size) {
   DiagnosedLayers result;
+  result.images = model.batch_statistics() ? batch_size : std::min(kDiagnosticImages, batch_size);
   for (const NormInfo& norm : model.norms()) result.norms.push_back(norm.name);
   for (const Parameter& parameter : model.parameters())
     if (const std::string layer = layer_of(parameter);

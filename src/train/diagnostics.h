@@ -64,12 +64,12 @@ struct Diagnostics {
 
 /// The layers that the numbers belong to.
 struct DiagnosedLayers {
-  Index images = kDiagnosticImages;
+  Index images = kDiagnosticImages;  ///< looked at in a full batch
   std::vector<std::string> norms, layers;
   bool empty() const { return norms.empty() && layers.empty(); }
 };
 
-DiagnosedLayers diagnosed_layers(const Model& model);
+DiagnosedLayers diagnosed_layers(const Model& model, Index batch_size);
 
 /// The name of a number in the files.
 template <class Record>

@@ -89,7 +89,7 @@ void CellLoop::restore() {
   publish();
   curve_.emplace(job_.folder, state_.curve.bytes, job_.before_publish);
   if (config_.train.diagnostics && state_.curve.bytes == 0)
-    curve_->diagnosed_layers(diagnosed_layers(*job_.model));
+    curve_->diagnosed_layers(diagnosed_layers(*job_.model, config_.train.batch_size));
   if (careful_)
     finite_ = checkpoint ? std::move(checkpoint) : Checkpoint{synced_state(), trainer_.state()};
   saved_at_ = Clock::now();

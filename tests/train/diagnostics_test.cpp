@@ -255,7 +255,10 @@ TEST_CASE("the numbers of a layer are of the whole batch's gradient and the weig
   Diagnostics d;
   const double lr = 0.5;
   const StepMetrics metrics = trainer->step(batch_of(20), lr, &d);
-  const DiagnosedLayers names = diagnosed_layers(*resnet8("mrsnorm"));
+  const DiagnosedLayers names = diagnosed_layers(*resnet8("mrsnorm"), 64);
+  CHECK(names.images == kDiagnosticImages);
+  CHECK(diagnosed_layers(*resnet8("mrsnorm"), 3).images == 3);
+  CHECK(diagnosed_layers(*resnet8("batchnorm"), 64).images == 64);
   REQUIRE(d.layers.size() == names.layers.size());
   CHECK(names.layers.size() == squares.size());
   double gradient = 0;
@@ -310,7 +313,7 @@ TEST_CASE("a logged step of diagnostics takes some kilobytes") {
   ResNetOptions options;
   NormFactory factory;
   factory.spec = &find_norm("rmsnorm");
-  const DiagnosedLayers layers = diagnosed_layers(*make_resnet(options, factory));
+  const DiagnosedLayers layers = diagnosed_layers(*make_resnet(options, factory), 64);
   CHECK(layers.norms.size() == 21);
   CHECK(layers.layers.size() == 43);
   Diagnostics d;
