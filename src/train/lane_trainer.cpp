@@ -9,6 +9,7 @@
 #include "autograd/conv.h"
 #include "phasor/ops.h"
 #include "train/norm_observer.h"
+#include "train/thread_team.h"
 #include "train/trainer.h"
 
 namespace phasor {
@@ -123,6 +124,7 @@ class LaneTrainer final : public Trainer {
     if (options_.momentum != 0) momentum_ = zeros(block);
     for (Index lane = 0; lane < options_.lanes; ++lane) gradients_.push_back(zeros(block));
     plan_convolutions();
+    start_thread_team(options_.threads);
     for (int i = 0; i < options_.threads; ++i)
       workers_.push_back(std::make_unique<Worker>(options_.dtype, options_.kernels));
   }

@@ -97,6 +97,32 @@ TEST_CASE(
 #endif
 }
 
+TEST_CASE("B51: threads that the memory limit forbids are exit 5, not an end inside of OpenMP") {
+#ifdef PHASOR_SANITIZED
+  MESSAGE("skipped: sanitizers need all addresses");
+#else
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  std::vector<std::string> args = tiny(out);
+  args.insert(args.end(), {"--jobs", "1", "--threads", "64"});
+  const ProcessResult result = run(args, {.before_exec = [] {
+                                     constexpr rlim_t kStack = 8 << 20, kAll = 300 << 20;
+                                     const rlimit stack{kStack, kStack}, all{kAll, kAll};
+                                     ::setrlimit(RLIMIT_STACK, &stack);
+                                     ::setrlimit(RLIMIT_AS, &all);
+                                   }});
+  CAPTURE(result.err);
+  CHECK(result.code == 5);
+  CHECK(has(result.err, "[threads] cannot start 64 threads for a cell; got "));
+  int failed = 0;
+  for (const auto& cell : fs::directory_iterator(out / "cells")) {
+    failed += json::parse(read_text(cell.path() / "cell.json"))["state"] == "failed";
+  }
+  CHECK(failed == 3);
+  CHECK(run(args).code == 0);
+#endif
+}
+
 TEST_CASE("B45: a cell whose folder cannot be used fails alone, is named, and is run again later") {
   const TemporaryFolder folder;
   const fs::path out = folder / "out";
