@@ -56,8 +56,8 @@ class PHASOR_API Var {
   Tape& tape() const { return *tape_; }
   std::int32_t index() const { return index_; }
   bool defined() const { return tape_ != nullptr; }
-  const Node& node() const;
-  const Shape& shape() const;
+  const Node& node() const;  ///< until the next op: nodes move when the tape grows
+  Shape shape() const;
   DType dtype() const;
 
   /// A copy of the value.
@@ -196,7 +196,7 @@ class PHASOR_API Tape {
 };
 
 inline const Node& Var::node() const { return tape_->node(index_); }
-inline const Shape& Var::shape() const { return node().shape; }
+inline Shape Var::shape() const { return node().shape; }
 inline DType Var::dtype() const { return tape_->dtype(); }
 
 }  // namespace phasor

@@ -77,7 +77,7 @@ Var reshape(const Var& x, const Shape& shape) {
 
 Var phasors(const Var& x) {
   PHASOR_CHECK(x.defined(), "[phasors] the argument must be a value on a tape");
-  const Shape& shape = x.shape();
+  const Shape shape = x.shape();
   const int rank = shape.rank();
   PHASOR_CHECK(rank >= 1 && rank < Shape::kMaxRank && shape[-1] % 2 == 0,
                "[phasors] needs an even number of channels in the last of 1 to ",
@@ -92,7 +92,7 @@ Var phasors(const Var& x) {
 
 Var channels(const Var& z) {
   PHASOR_CHECK(z.defined(), "[channels] the argument must be a value on a tape");
-  const Shape& shape = z.shape();
+  const Shape shape = z.shape();
   const int rank = shape.rank();
   PHASOR_CHECK(rank >= 2 && shape[-1] == 2,
                "[channels] needs the two parts of phasors in the last ", "axis; got ", shape.str());

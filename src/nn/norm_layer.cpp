@@ -148,7 +148,7 @@ Var NormLayer::apply(const ForwardContext& context, const Var& x, const Var& ski
   PHASOR_CHECK(pair != nullptr || precision_.is_standard(), "[", name_,
                "] norm.stat_dtype and norm.rescue are of the fused float32 norms; use float32");
   if (pair == nullptr) return compose(context, x, skip, relu);
-  const Shape& shape = x.shape();
+  const Shape shape = x.shape();
   const Index pixels = shape[1] * shape[2];
   const bool by_channel = axes_ == RowAxes::channel;
   const FusedShape fused{by_channel ? shape[0] * pixels : shape[0],
@@ -183,7 +183,7 @@ Var NormLayer::apply(const ForwardContext& context, const Var& x, const Var& ski
 
 Var NormLayer::compose(const ForwardContext& context, const Var& x, const Var& skip,
                        bool relu) const {
-  const Shape& shape = x.shape();
+  const Shape shape = x.shape();
   const Index pixels = shape[1] * shape[2];
   const Shape rows = axes_ == RowAxes::channel ? Shape{shape[0] * pixels, 1, shape[3]}
                                                : Shape{shape[0], pixels, shape[3]};

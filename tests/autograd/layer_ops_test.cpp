@@ -8,7 +8,7 @@ using Vars = std::span<const Var>;
 
 /// The convolution by its definition.
 std::vector<double> plain_convolution(const Tensor& x, const Tensor& w, Index stride) {
-  const Shape& in = x.shape();
+  const Shape in = x.shape();
   const Index k = w.shape()[0], c_out = w.shape()[3], pad = k / 2;
   const Index out_h = (in[1] - 1) / stride + 1, out_w = (in[2] - 1) / stride + 1;
   std::vector<double> y;

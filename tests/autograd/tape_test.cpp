@@ -1,6 +1,8 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 
 #include "autograd/support.h"
 
@@ -8,6 +10,9 @@ namespace phasor::tests {
 namespace {
 
 using Vars = std::span<const Var>;
+
+// Nodes move when the tape grows, so a shape by reference would be one of freed memory.
+static_assert(std::is_same_v<decltype(std::declval<Var>().shape()), Shape>);
 
 TEST_CASE("a chain of 200,000 ops runs backward and is destroyed on a 256 KiB stack") {
   struct Result {
