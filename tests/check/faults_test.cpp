@@ -177,7 +177,11 @@ TEST_CASE("the kit catches a row length that is mishandled, and says which") {
 }
 
 TEST_CASE("the kit catches state that lanes share") {
+#ifdef PHASOR_SANITIZED
+  MESSAGE("skipped: the planted fault is a data race, which ThreadSanitizer reports");
+#else
   CHECK(caught_by(report_of<Fault::shared_state>(), "after another lane's forward"));
+#endif
 }
 
 TEST_CASE("the kit catches a row that depends on its neighbours") {
