@@ -39,11 +39,12 @@ double memory_estimate(const PlannedCell& cell, int threads) {
   for (const LayerInfo& layer : model.layers())
     activations += static_cast<double>(layer.out.size());
   // A transformed 3x3 kernel has 36 numbers instead of 9, forward and backward.
-  constexpr double kPrepared = 8;
+  const double packed = 8 * block;
+  const int copies = number * packed <= static_cast<double>(kOwnWeights) ? threads : 1;
   // A layer's result, its normalised result, and a gradient on the way back.
   constexpr double kCopies = 3;
   const double batch = static_cast<double>(cell.config.train.micro_batch.value);
-  return number * (block * (3 + lanes + kPrepared) + threads * batch * activations * kCopies);
+  return number * (block * (3 + lanes) + copies * packed + threads * batch * activations * kCopies);
 }
 
 double measured_speed(const PlannedCell& cell, kernels::KernelSet set) {

@@ -8,6 +8,7 @@
 
 #include "autograd/conv.h"
 #include "phasor/ops.h"
+#include "train/first_nonfinite.h"
 #include "train/norm_observer.h"
 #include "train/thread_team.h"
 #include "train/trainer.h"
@@ -44,42 +45,13 @@ class Failures {
   std::atomic<bool> any_{false};
 };
 
-template <class T>
-std::string kind_of(T value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "+inf" : "-inf";
-}
-
-template <class T>
-const T* first_nonfinite(const void* data, Index count) {
-  const T* values = static_cast<const T*>(data);
-  const T* found = std::find_if(values, values + count, [](T v) { return !std::isfinite(v); });
-  return found == values + count ? nullptr : found;
-}
-
-/// Notes the first non-finite value or gradient that a tape produces.
-template <class T>
-class FirstNonFinite final : public TapeObserver {
- public:
-  void on_forward(const Tape&, const Node& node) override { note(node, node.data, "forward"); }
-  void on_backward(const Tape&, const Node& node) override { note(node, node.grad, "backward"); }
-  const std::optional<NonFinite>& found() const { return found_; }
-
- private:
-  void note(const Node& node, const void* data, const char* pass) {
-    if (found_ || node.op == nullptr) return;
-    if (const T* bad = first_nonfinite<T>(data, node.shape.size()))
-      found_ = NonFinite{node.scope[0] != '\0' ? node.scope : "loss", node.op->name, pass,
-                         kind_of(*bad)};
-  }
-
-  std::optional<NonFinite> found_;
-};
-
 /// What one thread needs for its micro-batches.
+template <class T>
 struct Worker {
   Worker(DType dtype, kernels::KernelSet set)
       : training(dtype, true, set), evaluation(dtype, false, set) {}
   Tape training, evaluation;
+  std::vector<PreparedConv<T>> convs;
   std::vector<std::int32_t> labels;
 };
 
@@ -123,10 +95,10 @@ class LaneTrainer final : public Trainer {
     next_buffers_ = zeros(static_cast<std::size_t>(model_->buffer_size()));
     if (options_.momentum != 0) momentum_ = zeros(block);
     for (Index lane = 0; lane < options_.lanes; ++lane) gradients_.push_back(zeros(block));
-    plan_convolutions();
     start_thread_team(options_.threads);
     for (int i = 0; i < options_.threads; ++i)
-      workers_.push_back(std::make_unique<Worker>(options_.dtype, options_.kernels));
+      workers_.push_back(std::make_unique<Worker<T>>(options_.dtype, options_.kernels));
+    plan_convolutions();
   }
 
   void initialise(std::uint64_t seed) override {
@@ -184,7 +156,7 @@ class LaneTrainer final : public Trainer {
     for (Index k = 0; k < chunks; ++k) {
       failures.guard(k, [&] {
         const kernels::FlushSubnormals flush;
-        Worker& worker = *workers_[static_cast<std::size_t>(omp_get_thread_num())];
+        Worker<T>& worker = *workers_[static_cast<std::size_t>(omp_get_thread_num())];
         Tape& tape = worker.evaluation;
         const Var logits = forward(source, k * chunk, std::min(chunk, source.size - k * chunk),
                                    tape, worker, /*lane=*/0);
@@ -296,58 +268,68 @@ class LaneTrainer final : public Trainer {
   }
 
   void plan_convolutions() {
-    const std::size_t n_convs = model_->convolutions().size();
-    prepared_.resize(static_cast<std::size_t>(options_.lanes) * n_convs);
-    conv_of_parameter_.assign(model_->parameters().size(), nullptr);
-    for (std::size_t c = 0; c < n_convs; ++c) {
-      const ConvLayer& layer = model_->convolutions()[c];
-      kernels::ConvShape shape = layer.shape;
-      shape.n = options_.micro_batch;
-      PreparedConv<T> conv;
-      conv.plan = kernels::plan_conv(table_, shape, options_.conv);
-      shape.n = 0;
-      conv.shape = shape;
-      conv.forward = zeros(static_cast<std::size_t>(conv.plan.forward->prepared_size(shape)));
-      conv.backward_data =
-          zeros(static_cast<std::size_t>(conv.plan.backward_data->prepared_size(shape)));
-      const Index sum_size = conv.plan.backward_weights->sum_size(shape);
-      for (Index lane = 0; lane < options_.lanes; ++lane) {
-        conv.gradient_sum = sum_size > 0 ? zeros(static_cast<std::size_t>(sum_size)) : nullptr;
-        prepared_[static_cast<std::size_t>(lane) * n_convs + c] = conv;
-      }
+    std::vector<PreparedConv<T>> convs;
+    std::size_t packed = 0;
+    for (const ConvLayer& layer : model_->convolutions()) {
+      PreparedConv<T>& conv = convs.emplace_back();
+      conv.shape = layer.shape;
+      conv.shape.n = options_.micro_batch;
+      conv.plan = kernels::plan_conv(table_, conv.shape, options_.conv);
+      conv.shape.n = 0;
+      packed += forward_size(conv) + backward_data_size(conv);
       finish_workspace_ =
-          std::max(finish_workspace_, conv.plan.backward_weights->workspace_size(shape));
-      conv_of_parameter_[static_cast<std::size_t>(layer.parameter)] = &prepared_[c];
+          std::max(finish_workspace_, conv.plan.backward_weights->workspace_size(conv.shape));
+    }
+    own_weights_ = packed * sizeof(T) <= kOwnWeights;
+    for (const auto& worker : workers_) {
+      worker->convs = convs;
+      for (std::size_t c = 0; c < convs.size(); ++c) {
+        PreparedConv<T>& conv = worker->convs[c];
+        const bool own = own_weights_ || worker == workers_.front();
+        const PreparedConv<T>& shared = workers_.front()->convs[c];
+        conv.forward = own ? zeros(forward_size(conv)) : shared.forward;
+        conv.backward_data = own ? zeros(backward_data_size(conv)) : shared.backward_data;
+        if (const Index sum = conv.plan.backward_weights->sum_size(conv.shape); sum > 0)
+          conv.gradient_sum = zeros(static_cast<std::size_t>(sum));
+      }
     }
   }
 
-  PreparedConv<T>* lane_convs(Index lane) {
-    return &prepared_[static_cast<std::size_t>(lane) * model_->convolutions().size()];
+  static std::size_t forward_size(const PreparedConv<T>& conv) {
+    return static_cast<std::size_t>(conv.plan.forward->prepared_size(conv.shape));
+  }
+  static std::size_t backward_data_size(const PreparedConv<T>& conv) {
+    return static_cast<std::size_t>(conv.plan.backward_data->prepared_size(conv.shape));
   }
 
   /// Packs one convolution's weights for the kernels that read them.
-  void prepare(const PreparedConv<T>& conv, const Parameter& parameter) {
-    conv.plan.forward->prepare(conv.shape, values_ + parameter.offset,
-                               const_cast<T*>(conv.forward));
-    conv.plan.backward_data->prepare(conv.shape, values_ + parameter.offset,
-                                     const_cast<T*>(conv.backward_data));
+  void prepare(Worker<T>& worker, std::size_t conv_number) {
+    const PreparedConv<T>& conv = worker.convs[conv_number];
+    const T* weights = values_ + conv_parameter(conv_number).offset;
+    conv.plan.forward->prepare(conv.shape, weights, const_cast<T*>(conv.forward));
+    conv.plan.backward_data->prepare(conv.shape, weights, const_cast<T*>(conv.backward_data));
   }
 
   void prepare_all() {
-    for (std::size_t i = 0; i < conv_of_parameter_.size(); ++i)
-      if (const PreparedConv<T>* conv = conv_of_parameter_[i])
-        prepare(*conv, model_->parameters()[i]);
+    for (std::size_t w = 0; w < (own_weights_ ? workers_.size() : 1); ++w)
+      for (std::size_t c = 0; c < model_->convolutions().size(); ++c) prepare(*workers_[w], c);
+  }
+
+  const Parameter& conv_parameter(std::size_t conv_number) const {
+    return model_
+        ->parameters()[static_cast<std::size_t>(model_->convolutions()[conv_number].parameter)];
   }
 
   /// Parameter leaves, the images [first, first + count) and the logits, on a cleared tape.
-  Var forward(const BatchSource& batch, Index first, Index count, Tape& tape, Worker& worker,
+  Var forward(const BatchSource& batch, Index first, Index count, Tape& tape, Worker<T>& worker,
               Index lane, NormProbe* probe = nullptr, BufferSink* sink = nullptr) {
     tape.clear();
-    const PreparedConv<T>* convs = lane_convs(lane);
     std::size_t next_conv = 0;
     for (std::size_t i = 0; i < model_->parameters().size(); ++i) {
       const Parameter& parameter = model_->parameters()[i];
-      const void* prepared = conv_of_parameter_[i] != nullptr ? &convs[next_conv++] : nullptr;
+      const bool is_conv = next_conv < worker.convs.size() &&
+                           model_->convolutions()[next_conv].parameter == static_cast<int>(i);
+      const void* prepared = is_conv ? &worker.convs[next_conv++] : nullptr;
       tape.leaf(parameter.shape, values_ + parameter.offset,
                 gradients_[static_cast<std::size_t>(lane)] + parameter.offset, prepared);
     }
@@ -372,7 +354,7 @@ class LaneTrainer final : public Trainer {
   }
 
   /// The losses [count] of logits, and their tally.
-  std::pair<Var, Tally> tally(Tape& tape, const Var& logits, const Worker& worker) {
+  std::pair<Var, Tally> tally(Tape& tape, const Var& logits, const Worker<T>& worker) {
     const Var losses = softmax_cross_entropy(logits, worker.labels);
     Tally result;
     const T* loss = tape.data<T>(losses);
@@ -385,8 +367,10 @@ class LaneTrainer final : public Trainer {
   /// Takes the first images forward and backward, on this thread and a tape of its own. It spoils
   /// the gradient of lane 0, which is cleared before each step's.
   std::vector<NormDiagnostics> observe_norms(const BatchSource& batch) {
-    if (observation_ == nullptr)
-      observation_ = std::make_unique<Worker>(options_.dtype, options_.kernels);
+    if (observation_ == nullptr) {
+      observation_ = std::make_unique<Worker<T>>(options_.dtype, options_.kernels);
+      observation_->convs = workers_.front()->convs;
+    }
     const kernels::FlushSubnormals flush;
     NormObserver<T> observer(*model_);
     Tape& tape = observation_->training;
@@ -435,16 +419,13 @@ class LaneTrainer final : public Trainer {
   }
 
   /// All micro-batches of one lane, in order: its gradient and its tally.
-  void run_lane(const BatchSource& batch, Index lane, Worker& worker, TapeObserver* observer) {
+  void run_lane(const BatchSource& batch, Index lane, Worker<T>& worker, TapeObserver* observer) {
     const Index size = options_.micro_batch;
     const Index micro_batches = (batch.size + size - 1) / size;
     std::fill_n(gradients_[static_cast<std::size_t>(lane)], model_->block_size(), T{0});
-    PreparedConv<T>* convs = lane_convs(lane);
-    const std::size_t n_convs = model_->convolutions().size();
-    for (std::size_t c = 0; c < n_convs; ++c)
-      if (convs[c].gradient_sum != nullptr)
-        std::fill_n(convs[c].gradient_sum, convs[c].plan.backward_weights->sum_size(convs[c].shape),
-                    T{0});
+    for (const PreparedConv<T>& conv : worker.convs)
+      if (conv.gradient_sum != nullptr)
+        std::fill_n(conv.gradient_sum, conv.plan.backward_weights->sum_size(conv.shape), T{0});
     Tally total;
     // Micro-batch k is of lane floor(k L / M): those with k L in [lane M, (lane + 1) M).
     const auto first_of = [&](Index l) {
@@ -466,13 +447,12 @@ class LaneTrainer final : public Trainer {
     const ArenaScope scope(tape.arena());
     T* workspace =
         tape.arena().template allocate_array<T>(static_cast<std::size_t>(finish_workspace_));
-    for (std::size_t c = 0; c < n_convs; ++c) {
-      if (convs[c].gradient_sum == nullptr) continue;
-      const Parameter& parameter =
-          model_->parameters()[static_cast<std::size_t>(model_->convolutions()[c].parameter)];
-      convs[c].plan.backward_weights->finish(
-          convs[c].shape, convs[c].gradient_sum,
-          gradients_[static_cast<std::size_t>(lane)] + parameter.offset, workspace);
+    for (std::size_t c = 0; c < worker.convs.size(); ++c) {
+      const PreparedConv<T>& conv = worker.convs[c];
+      if (conv.gradient_sum == nullptr) continue;
+      conv.plan.backward_weights->finish(
+          conv.shape, conv.gradient_sum,
+          gradients_[static_cast<std::size_t>(lane)] + conv_parameter(c).offset, workspace);
     }
     lane_tally_[static_cast<std::size_t>(lane)] = total;
   }
@@ -518,7 +498,7 @@ class LaneTrainer final : public Trainer {
     failures_.rethrow();
   }
 
-  /// Clips, steps, and packs the new weights, parameter by parameter.
+  /// Clips, steps, and packs the new weights.
   void update(double lr, double grad_norm) {
     kernels::SgdRule rule{};
     rule.lr = lr;
@@ -529,27 +509,39 @@ class LaneTrainer final : public Trainer {
     // PyTorch's clip_grad_norm_: never enlarges.
     rule.gradient_scale =
         options_.clip_norm ? std::min(1.0, *options_.clip_norm / (grad_norm + 1e-6)) : 1.0;
-    const auto& parameters = model_->parameters();
-    const auto count = static_cast<Index>(parameters.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (Index p = 0; p < count; ++p) {
-      failures_.guard(p, [&] {
-        const kernels::FlushSubnormals flush;
-        const Parameter& parameter = parameters[static_cast<std::size_t>(p)];
-        kernels::SgdRule own = rule;
-        own.weight_decay = parameter.role == ParameterRole::norm && !options_.wd_on_norm
-                               ? 0
-                               : options_.weight_decay;
-        table_.sgd(parameter.shape.size(), own, gradients_[0] + parameter.offset,
-                   values_ + parameter.offset,
-                   momentum_ == nullptr ? nullptr : momentum_ + parameter.offset);
-        if (const PreparedConv<T>* conv = conv_of_parameter_[static_cast<std::size_t>(p)])
-          prepare(*conv, parameter);
-      });
+    const auto count = static_cast<Index>(model_->parameters().size());
+    const auto copies = static_cast<Index>(workers_.size());
+#pragma omp parallel num_threads(options_.threads)
+    {
+#pragma omp for schedule(dynamic, 1)
+      for (Index p = 0; p < count; ++p) {
+        failures_.guard(p, [&] { update_parameter(static_cast<std::size_t>(p), rule); });
+      }
+      if (own_weights_) {
+#pragma omp for schedule(static, 1)
+        for (Index w = 0; w < copies; ++w)
+          for (std::size_t c = 0; c < model_->convolutions().size(); ++c)
+            prepare(*workers_[static_cast<std::size_t>(w)], c);
+      }
     }
     failures_.rethrow();
     std::copy_n(next_buffers_, model_->buffer_size(), buffers_);
     first_step_ = false;
+  }
+
+  /// Steps one parameter, and packs it where one copy serves all threads.
+  void update_parameter(std::size_t number, kernels::SgdRule rule) {
+    const kernels::FlushSubnormals flush;
+    const Parameter& parameter = model_->parameters()[number];
+    rule.weight_decay =
+        parameter.role == ParameterRole::norm && !options_.wd_on_norm ? 0 : options_.weight_decay;
+    table_.sgd(parameter.shape.size(), rule, gradients_[0] + parameter.offset,
+               values_ + parameter.offset,
+               momentum_ == nullptr ? nullptr : momentum_ + parameter.offset);
+    if (own_weights_) return;
+    for (std::size_t c = 0; c < model_->convolutions().size(); ++c)
+      if (model_->convolutions()[c].parameter == static_cast<int>(number))
+        prepare(*workers_.front(), c);
   }
 
   std::shared_ptr<const Model> model_;
@@ -561,12 +553,11 @@ class LaneTrainer final : public Trainer {
   T* buffers_ = nullptr;       // of the norms, as this step sees them
   T* next_buffers_ = nullptr;  // as the next one will
   bool first_step_ = true;
-  std::vector<T*> gradients_;                        // by lane
-  std::vector<PreparedConv<T>> prepared_;            // by lane, then convolution
-  std::vector<PreparedConv<T>*> conv_of_parameter_;  // of lane 0; null: not a convolution
+  std::vector<T*> gradients_;  // by lane
+  bool own_weights_ = false;   // every worker has a packed copy; else the first one's serves all
   Index finish_workspace_ = 1;
-  std::vector<std::unique_ptr<Worker>> workers_;  // by thread
-  std::unique_ptr<Worker> observation_;           // for diagnostics; null until the first
+  std::vector<std::unique_ptr<Worker<T>>> workers_;  // by thread
+  std::unique_ptr<Worker<T>> observation_;           // for diagnostics; null until the first
   Failures failures_;
   std::vector<Tally> lane_tally_, evaluation_;
   std::vector<double> squares_;  // by parameter

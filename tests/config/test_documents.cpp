@@ -173,8 +173,8 @@ TEST_CASE("a file on disk comes before a shipped one; files that are none are ex
         "[config] dir.json: expected a file; got a folder");
   CHECK(message_of("stres.json", ErrorKind::usage) ==
         "[config] stres.json: no such file; did you mean stress.json?; shipped configurations: "
-        "controls.json, depth.json, half.json, map.json, mini.json, smoke.json, "
-        "stress-resnet18.json, stress.json");
+        "controls.json, conv.json, depth.json, half.json, map.json, mini.json, "
+        "smoke.json, stress-resnet18.json, stress.json");
   CHECK(message_of("nowhere/smoke.json", ErrorKind::usage)
             .starts_with("[config] nowhere/smoke.json: no such file"));
   CHECK(message_of("smoke.json/x", ErrorKind::usage).starts_with("[config] smoke.json/x: no such"));
